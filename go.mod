@@ -1,0 +1,3 @@
+module granary
+
+go 1.26
