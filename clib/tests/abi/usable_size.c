@@ -1,0 +1,31 @@
+// malloc_usable_size: at least what was asked for, the same as long as the block lives, all of it writable (also
+// with _FORTIFY_SOURCE=3, which trusts it), and a realloc to it stays where it is.
+// covers: 41
+// also: GRANARY_DEBUG_ALLOC=1
+// cflags: -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
+#include "test.h"
+#include <malloc.h>
+
+int main(void)
+{
+    CHECKED(malloc_usable_size(NULL) == 0);
+    for (size_t size = 0; size <= 200000; size += size < 3000 ? 1 : size < 40000 ? 97 : 7919) {
+        char *block = malloc(size), *neighbour = malloc(size);
+        CHECKED(block != NULL && neighbour != NULL);
+        fill_block(neighbour, size, 3);
+        size_t usable = malloc_usable_size(block);
+        CHECK(usable >= size, "%zu bytes asked for, %zu usable", size, usable);
+        memset(block, 0x5a, usable);
+        CHECK(malloc_usable_size(block) == usable, "usable size changed from %zu", usable);
+        char *same = realloc(block, usable);
+        // The libc's own mapped blocks may move; what Granary serves itself must not.
+        if (usable <= SMALL_BYTES_MAX)
+            CHECK(same == block, "realloc to the usable %zu moved the block", usable);
+        CHECKED(malloc_usable_size(same) >= usable);
+        memset(same, 0x33, malloc_usable_size(same));
+        check_block(neighbour, size, 3);
+        free(same);
+        free(neighbour);
+    }
+    return 0;
+}

@@ -1,0 +1,104 @@
+package ctest
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+)
+
+// What TestMain prepares for all tests; not changed afterwards.
+var (
+	moduleRoot string
+	library    *Library
+	compiler   *Compiler
+)
+
+// waitersPerCPU: most of a test's time is waiting for memory to be given back or for a child, so more tests than
+// processors run at one time.
+const waitersPerCPU = 4
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(mainExit(m))
+}
+
+func mainExit(m *testing.M) int {
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", fmt.Sprint(waitersPerCPU*runtime.NumCPU()))
+	}
+	var err error
+	if moduleRoot, err = ModuleRoot(); err == nil {
+		library, err = FindLibrary(moduleRoot)
+	}
+	out, mkdirErr := os.MkdirTemp("", "granary-ctest-")
+	if err == nil {
+		err = mkdirErr
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "granary:", err)
+		return 1
+	}
+	defer os.RemoveAll(out)
+	// Programs of tests that change their user must still be able to start themselves.
+	if err := os.Chmod(out, 0o755); err != nil {
+		fmt.Fprintln(os.Stderr, "granary:", err)
+		return 1
+	}
+	compiler = NewCompiler(moduleRoot, out, runtime.NumCPU())
+	return m.Run()
+}
+
+// TestC runs every file of clib/tests as its head says.
+func TestC(t *testing.T) {
+	files, err := Load(moduleRoot)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) == 0 {
+		t.Fatal("clib/tests holds no test files")
+	}
+	for _, file := range files {
+		for _, testCase := range file.Expand() {
+			name := file.Name
+			if testCase.Variant != "" {
+				name += "/" + strings.ReplaceAll(testCase.Variant, " ", ",")
+			}
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				runCase(t, testCase)
+			})
+		}
+	}
+}
+
+func runCase(t *testing.T, testCase *Case) {
+	if missing := testCase.Header.Missing(library); missing != "" {
+		t.Skip(missing)
+	}
+	result, err := testCase.Execute(compiler, library, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	faults := Judge(testCase.Header, result)
+	for _, fault := range faults {
+		t.Error(fault)
+	}
+	if len(faults) > 0 {
+		t.Logf("%s\nstandard output:\n%s\nstandard error:\n%s", testCase.Path,
+			shorten(result.Out), shorten(result.Err))
+	}
+}
+
+// shorten keeps the beginning and the end of a long text.
+func shorten(text string) string {
+	const keepBytes = 3000
+	if len(text) <= 2*keepBytes {
+		return text
+	}
+	return text[:keepBytes] + "\n[...]\n" + text[len(text)-keepBytes:]
+}
