@@ -24,7 +24,8 @@ type Case struct {
 	Variant string // the environment of an "also" line, "" for the plain run
 }
 
-// Load reads the head of every test file below root. Files in folders named plugins are parts of tests.
+// Load reads the head of every test file below root. Folders named plugins hold parts of
+// tests, and folders named testdata belong to Go tests.
 func Load(root string) ([]*File, error) {
 	tests := filepath.Join(root, "clib", "tests")
 	var files []*File
@@ -32,7 +33,7 @@ func Load(root string) ([]*File, error) {
 		if err != nil {
 			return err
 		}
-		if entry.IsDir() && entry.Name() == "plugins" {
+		if entry.IsDir() && (entry.Name() == "plugins" || entry.Name() == "testdata") {
 			return filepath.SkipDir
 		}
 		suffix := filepath.Ext(path)

@@ -1,5 +1,6 @@
-// malloc_usable_size: at least what was asked for, the same as long as the block lives, all of it writable (also
-// with _FORTIFY_SOURCE=3, which trusts it), and a realloc to it stays where it is.
+// malloc_usable_size: at least what was asked for, the same as long as the block lives, all of it writable, and a
+// realloc to it stays where it is. Under _FORTIFY_SOURCE=3 the compiler knows what was asked for and stops a program
+// that writes more, so a program must realloc first, as this one does.
 // covers: 41
 // also: GRANARY_DEBUG_ALLOC=1
 // cflags: -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3
@@ -15,14 +16,14 @@ int main(void)
         fill_block(neighbour, size, 3);
         size_t usable = malloc_usable_size(block);
         CHECK(usable >= size, "%zu bytes asked for, %zu usable", size, usable);
-        memset(block, 0x5a, usable);
+        memset(opaque_pointer(block), 0x5a, usable);
         CHECK(malloc_usable_size(block) == usable, "usable size changed from %zu", usable);
         char *same = realloc(block, usable);
         // The libc's own mapped blocks may move; what Granary serves itself must not.
         if (usable <= SMALL_BYTES_MAX)
             CHECK(same == block, "realloc to the usable %zu moved the block", usable);
         CHECKED(malloc_usable_size(same) >= usable);
-        memset(same, 0x33, malloc_usable_size(same));
+        memset(same, 0x33, usable);
         check_block(neighbour, size, 3);
         free(same);
         free(neighbour);

@@ -1,0 +1,4 @@
+int found_answer(void)
+{
+    return 42;
+}
