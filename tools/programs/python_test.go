@@ -1,0 +1,158 @@
+// This file runs CPython: its own test suite, and its sqlite3 module.
+
+package programs
+
+import (
+	"bytes"
+	"encoding/xml"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sort"
+	"strings"
+	"testing"
+	"time"
+)
+
+// quickModules take a second or two each.
+var quickModules = []string{
+	"test_json", "test_gc", "test_ctypes", "test_thread", "test_dict", "test_struct",
+	"test_bytes", "test_zlib", "test_fork1", "test_memoryview",
+}
+
+// moreModules are what `make test-programs` runs beside them. The long ones come first, so that the two
+// workers end at about the same time.
+var moreModules = []string{
+	"test_multiprocessing_spawn", "test_multiprocessing_fork", "test_multiprocessing_forkserver",
+	"test_concurrent_futures", "test_subprocess", "test_threading", "test_asyncio", "test_io",
+	"test_queue", "test_capi", "test_decimal", "test_weakref", "test_pickle", "test_lzma", "test_bz2",
+	"test_tarfile", "test_zipfile", "test_faulthandler", "test_tracemalloc", "test_mmap", "test_buffer",
+	"test_array", "test_set", "test_list", "test_tuple", "test_deque", "test_unicode", "test_codecs",
+	"test_re", "test_sort", "test_heapq", "test_itertools", "test_functools", "test_collections",
+	"test_descr", "test_generators", "test_coroutines", "test_exceptions", "test_traceback", "test_ast",
+	"test_compile", "test_marshal", "test_copy", "test_hashlib", "test_gzip", "test_xml_etree",
+	"test_xml_etree_c", "test_pyexpat", "test_csv", "test_datetime", "test_long", "test_float",
+	"test_math", "test_random", "test_posix", "test_signal", "test_select", "test_selectors",
+	"test_atexit", "test_import", "test_threading_local", "test_contextvars", "test_shelve",
+}
+
+func TestPythonsOwnTestsPassEqually(t *testing.T) {
+	modules := quickModules
+	if fullSize {
+		modules = append(append([]string{}, moreModules...), quickModules...)
+	}
+	comparePythonTests(t, modules, nil)
+}
+
+// With PYTHONMALLOC=malloc every object comes from malloc, not only those above 512 bytes.
+func TestPythonsOwnTestsPassEquallyWithEveryObjectFromMalloc(t *testing.T) {
+	modules := []string{"test_json", "test_dict", "test_thread", "test_bytes"}
+	if fullSize {
+		modules = append(modules, "test_threading", "test_gc", "test_weakref", "test_pickle",
+			"test_descr", "test_deque", "test_multiprocessing_fork", "test_io", "test_decimal")
+	}
+	comparePythonTests(t, modules, []string{"PYTHONMALLOC=malloc"})
+}
+
+func comparePythonTests(t *testing.T, modules, env []string) {
+	python := need(t, "python3", "python3")
+	if _, err := os.Stat("/usr/lib/python3.11/test/test_gc.py"); err != nil {
+		t.Fatalf("CPython's tests are missing (%v); install them with: "+
+			"apt-get install --no-install-recommends libpython3.11-testsuite", err)
+	}
+	compare(t, func(s *session) {
+		library := "none"
+		if s.granary() {
+			library = s.library
+		}
+		driver := s.copyTestdata("regrtest.py")[0]
+		reports := filepath.Join(s.aside, "report-%p")
+		args := []string{python, driver, library, "-j2", "--timeout", "240",
+			"--junit-xml", s.path("results.xml")}
+		r := s.run(command{
+			args:   append(args, modules...),
+			env:    append([]string{"GRANARY_REPORT=json", "GRANARY_REPORT_FILE=" + reports}, env...),
+			limit:  12 * time.Minute,
+			silent: true,
+		})
+		verdicts, count := pythonVerdicts(s, s.read("results.xml"))
+		if count < 20*len(modules) {
+			s.fatalf("only %d tests ran in %d modules\n%s", count, len(modules), tail(r.stdout))
+		}
+		s.record("the verdicts of CPython's tests", verdicts)
+		s.record("the verdicts on its modules", moduleVerdicts(r.stdout))
+		if found, _ := filepath.Glob(filepath.Join(s.aside, "report-*")); s.granary() &&
+			len(found) < len(modules) {
+			s.fatalf("%d processes reported on their heap, wanted one for each of %d modules",
+				len(found), len(modules))
+		}
+	})
+}
+
+// pythonVerdicts gives a sorted line for each test: passed, skipped (with its reason), failed or in
+// error. Sorted, because with two workers the modules end in any order.
+func pythonVerdicts(s *session, junit []byte) (verdicts []byte, count int) {
+	var suites struct {
+		Cases []struct {
+			Name    string `xml:"name,attr"`
+			Result  string `xml:"result,attr"`
+			Skipped *struct {
+				Reason string `xml:",chardata"`
+			} `xml:"skipped"`
+			Failure *struct{} `xml:"failure"`
+			Error   *struct{} `xml:"error"`
+		} `xml:"testsuite>testcase"`
+	}
+	if err := xml.Unmarshal(junit, &suites); err != nil {
+		s.fatalf("the results of CPython's tests: %v", err)
+	}
+	var lines []string
+	for _, c := range suites.Cases {
+		verdict := c.Result
+		switch {
+		case c.Skipped != nil:
+			verdict = "skipped: " + c.Skipped.Reason
+		case c.Failure != nil:
+			verdict = "failed"
+		case c.Error != nil:
+			verdict = "error"
+		}
+		lines = append(lines, c.Name+": "+verdict)
+	}
+	sort.Strings(lines)
+	return []byte(strings.Join(lines, "\n")), len(lines)
+}
+
+// moduleVerdicts gives the sorted verdicts of lines such as "0:00:01 load avg: 1.02 [2/9] test_gc passed".
+// The time, the load and the order are left out as they are never the same twice; so is a duration
+// in brackets behind the verdict.
+func moduleVerdicts(stdout []byte) []byte {
+	var lines []string
+	for _, line := range strings.Split(string(stdout), "\n") {
+		_, verdict, found := strings.Cut(line, "] test_")
+		if !found || !strings.Contains(line, "load avg") {
+			continue
+		}
+		verdict, _, _ = strings.Cut(verdict, " (")
+		verdict, _, _ = strings.Cut(verdict, " -- ")
+		lines = append(lines, "test_"+verdict)
+	}
+	sort.Strings(lines)
+	return []byte(strings.Join(lines, "\n"))
+}
+
+func TestPythonsDatabaseModule(t *testing.T) {
+	python := need(t, "python3", "python3")
+	rows := 30_000
+	if fullSize {
+		rows = 400_000
+	}
+	compare(t, func(s *session) {
+		script := s.copyTestdata("database.py")[0]
+		r := s.recordRun("database.py", command{args: []string{python, script, fmt.Sprint(rows)}})
+		if !bytes.Contains(r.stdout, []byte("integrity: ok")) {
+			s.fatalf("the script did not reach its end:\n%s", tail(r.stdout))
+		}
+		s.recordFile("copy.db")
+	})
+}
