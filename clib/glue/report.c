@@ -5,7 +5,9 @@
  * the reports of several processes do not mix. Where no memory can be mapped, a small page on the
  * stack and several writes have to do.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "report.h"
 #include "report_page.h"
 

@@ -4,7 +4,9 @@
  * and no count can break a column, so that a report of wrong figures is still one that can be
  * read.
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "report_page.h"
 
 enum { LINE_COLUMNS = 100 };

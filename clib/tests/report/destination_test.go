@@ -136,7 +136,8 @@ func TestReportThatCannotBeWrittenIsToldAndChangesNoStatus(t *testing.T) {
 	} {
 		stderr := run(t, 0, []string{asText, "GRANARY_REPORT_FILE=" + file},
 			"setup", "stats=zero", "close=2", "at-exit").stderr
-		if want := "granary: cannot write the usage report to " + file + ": " + why + "\n"; stderr != want {
+		want := "granary: cannot write the usage report to " + file + ": " + why + "\n"
+		if stderr != want {
 			t.Errorf("stderr %q, want %q", stderr, want)
 		}
 	}

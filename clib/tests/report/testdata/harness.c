@@ -8,7 +8,9 @@
  *   limit-files=N  limit-file-bytes=N  limit-memory=N
  *   fork                      the child does the rest, and the parent only at-exit
  */
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE
+#endif
 #include "report.h"
 
 #include <errno.h>
