@@ -132,7 +132,7 @@ func run(options runOptions, arguments []string) error {
 		}
 		environment = forced(refusal, environment)
 	}
-	inherit.IgnoreSignalsAgain()
+	inherit.Restore()
 	err = syscall.Exec(program, arguments, environment)
 	return execError(program, verdict, err)
 }

@@ -2,7 +2,7 @@
 //
 //   - Options: the one table of what can be set, by flag and by environment variable.
 //   - FindProgram, FindLibrary: which files are meant.
-//   - Check: whether the dynamic loader will load the library into the program, and if not, why not.
+//   - Check: whether the dynamic loader will load the library into the program, or why not.
 //   - Environment: the variables that the program is started with.
 //
 // The path of one run: find both files; follow the program's interpreters (#!) to an ELF file;

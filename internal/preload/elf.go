@@ -184,24 +184,32 @@ func (p *program) checkLoader(verdict *Verdict) {
 	}
 }
 
+// sanitizers are told by the library they need or, linked statically, by a symbol. The last is the
+// one that all of them have, where the linker exported no other.
+var sanitizers = []struct{ prefix, symbol, name string }{
+	{"asan", "__asan_init", "AddressSanitizer"},
+	{"hwasan", "__hwasan_init", "HWAddressSanitizer"},
+	{"tsan", "__tsan_init", "ThreadSanitizer"},
+	{"msan", "__msan_init", "MemorySanitizer"},
+	{"lsan", "__lsan_init", "LeakSanitizer"},
+	{"sanitizer", "__sanitizer_malloc_hook", "a sanitizer"},
+}
+
 // checkSanitizer refuses programs whose sanitizer has a malloc of its own: the address sanitizer
 // stops a program in which another library was loaded before it, and the others lose track.
 func (p *program) checkSanitizer(verdict *Verdict) {
-	for _, sanitizer := range [][2]string{{"asan", "AddressSanitizer"},
-		{"hwasan", "HWAddressSanitizer"}, {"tsan", "ThreadSanitizer"}, {"msan", "MemorySanitizer"},
-		{"lsan", "LeakSanitizer"}} {
-		prefix, name := sanitizer[0], sanitizer[1]
+	for _, sanitizer := range sanitizers {
 		library := func(needed string) bool {
-			return strings.HasPrefix(needed, "lib"+prefix+".so") ||
-				strings.HasPrefix(needed, "libclang_rt."+prefix)
+			return strings.HasPrefix(needed, "lib"+sanitizer.prefix+".so") ||
+				strings.HasPrefix(needed, "libclang_rt."+sanitizer.prefix)
 		}
-		symbol := func(symbol elf.Symbol) bool { return symbol.Name == "__"+prefix+"_init" }
+		symbol := func(symbol elf.Symbol) bool { return symbol.Name == sanitizer.symbol }
 		if !slices.ContainsFunc(p.needed, library) && !slices.ContainsFunc(p.symbols, symbol) {
 			continue
 		}
 		verdict.refuse(StatusFailed, "%s is built with %s, which needs a malloc of its own; run it "+
 			"without Granary, or build it without -fsanitize and run it with granary run --debug",
-			p.name, name)
+			p.name, sanitizer.name)
 		return
 	}
 }

@@ -51,6 +51,8 @@ var Options = []Option{
 		Help: "leave blocks above 32 KiB to the system allocator alone"},
 	{Flag: "limit", Env: "GRANARY_ALLOC_LIMIT", Kind: Size,
 		Help: "refuse to hand out more than this much memory: NULL and ENOMEM"},
+	{Env: "GRANARY_RANGE", Kind: Size,
+		Help: "reserve this much address space for small blocks, not 16G"},
 	{Flag: "no-children", Env: "GRANARY_CHILDREN", Kind: Switch, On: "0",
 		Help: "run only this program on Granary, not those that it starts"},
 	{Flag: "verbose", Env: "GRANARY_VERBOSE", Kind: Switch, On: "1",

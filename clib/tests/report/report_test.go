@@ -181,8 +181,8 @@ func TestJSONReportHasEveryFigure(t *testing.T) {
 	}
 	first, _ := json.Marshal(report.Classes[0])
 	want := `{"asked_bytes":17283938,"batches_in":12,"batches_out":10,"block_bytes":16,` +
-		`"blocks":123456,"blocks_cached":64,"blocks_peak":617283,"held_bytes":80936960,"mallocs":1234567,` +
-		`"spans":1235,"spans_peak":1236,"spans_taken":1242,"tier":"tiny"}`
+		`"blocks":123456,"blocks_cached":64,"blocks_peak":617283,"held_bytes":80936960,` +
+		`"mallocs":1234567,"spans":1235,"spans_peak":1236,"spans_taken":1242,"tier":"tiny"}`
 	if string(first) != want {
 		t.Errorf("first class:\n%s\nwant\n%s", first, want)
 	}
