@@ -104,11 +104,12 @@ func expand(text string, values map[string]string) (string, error) {
 // Execute compiles and runs the case, with dir as its working directory.
 func (c *Case) Execute(compiler *Compiler, library *Library, dir string) (*Result, error) {
 	values := map[string]string{
-		"{lib}":    library.Preload,
-		"{libdir}": library.Dir,
-		"{static}": library.Static,
-		"{dir}":    dir,
-		"{source}": filepath.Dir(c.Path),
+		"{lib}":     library.Preload,
+		"{libdir}":  library.Dir,
+		"{static}":  library.Static,
+		"{granary}": "-L" + library.Dir + " -lgranary -Wl,-rpath," + library.Dir,
+		"{dir}":     dir,
+		"{source}":  filepath.Dir(c.Path),
 	}
 	for _, plugin := range c.Header.Plugins {
 		source := filepath.Join(filepath.Dir(c.Path), "plugins", plugin.Source)

@@ -33,12 +33,12 @@
 //	plugin: F.c WORDS     compile F.c from the same folder as {F.so}, with further options
 //	library: WORD         preload (if not given), none (no preload; {lib} still names the file)
 //	needs: WORDS          root, or commands that must be on the machine, else the test is skipped
-//	timeout: SECONDS      30 if not given
+//	timeout: SECONDS      60 if not given
 //	sanitize: WORDS       also run it built with -fsanitize=address,undefined in system mode
 //	only: granary         it tests what only Granary has: skipped when another allocator is under test
 //
 // Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so, {libdir} its
-// folder, {static} libgranary.a, {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in.
+// folder, {static} libgranary.a, {granary} the options that link with libgranary.so, {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in.
 //
 // GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone, and GRANARY_CTEST_LIBRARY=FILE on another
 // allocator: that is how the tests themselves are proven.

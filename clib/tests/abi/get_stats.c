@@ -1,5 +1,6 @@
 // granary_get_stats counts exactly: blocks, bytes asked for, the normal tier, and what short structures get.
 // only: granary
+// link: {granary}
 #include "test.h"
 #include "granary.h"
 

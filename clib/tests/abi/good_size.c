@@ -1,5 +1,6 @@
 // granary_good_size says what a request really gets, and granary_owns which tier served it.
 // only: granary
+// link: {granary}
 #include "test.h"
 #include "granary.h"
 #include <malloc.h>

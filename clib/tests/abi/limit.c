@@ -2,6 +2,7 @@
 // the program goes on, and after freeing gets memory again. The refusals are counted.
 // covers: 39 46
 // only: granary
+// link: {granary}
 // env: GRANARY_ALLOC_LIMIT=32M
 #include "test.h"
 #include "granary.h"

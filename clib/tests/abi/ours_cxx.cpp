@@ -1,4 +1,4 @@
-// All 20 replaceable forms of operator new and delete are Granary's, by the addresses that a program is linked to.
+// All 22 forms of operator new and delete are Granary's, by the addresses that a program is linked to.
 // covers: 10
 // only: granary
 #include "test.h"
@@ -24,6 +24,8 @@ static const char *const names[] = {
     "_ZdaPvSt11align_val_tRKSt9nothrow_t",
     "_ZdlPvmSt11align_val_t",             // sized and aligned
     "_ZdaPvmSt11align_val_t",
+    "_ZdlPvmRKSt9nothrow_t",              // sized, nothrow: of no standard, but compilers have had it
+    "_ZdaPvmRKSt9nothrow_t",
 };
 
 #include <new>
@@ -38,7 +40,7 @@ static void expect_ours(const char *name, void *function)
 
 int main()
 {
-    static_assert(sizeof names / sizeof *names == 20, "the forms of new and delete in C++17");
+    static_assert(sizeof names / sizeof *names == 22, "the 20 forms of C++17 and two more");
     for (const char *name : names)
         expect_ours(name, dlsym(RTLD_DEFAULT, name));
     // The two that every program uses, by the address the linker gave this program.

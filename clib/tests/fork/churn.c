@@ -3,11 +3,11 @@
 // covers: 15
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
-// timeout: 60
+// timeout: 120
 #include "test.h"
 #include <stdatomic.h>
 
-enum { THREADS = 4, SHARED = 64, FORKS = 100 };
+enum { THREADS = 4, SHARED = 32, FORKS = 100 };
 
 static atomic_bool stop;
 static _Atomic(void *) shared[THREADS][SHARED];
@@ -18,7 +18,7 @@ static void *churn(void *argument)
     uint64_t random = index + 1;
     while (!atomic_load(&stop)) {
         uint64_t number = random_next(&random);
-        size_t limit = number % 50 == 0 ? 200 * KIB : number % 5 == 0 ? SMALL_BYTES_MAX : 1000;
+        size_t limit = number % 200 == 0 ? 200 * KIB : number % 5 == 0 ? SMALL_BYTES_MAX : 1000;
         void *block = malloc((number >> 8) % limit);
         CHECKED(block != NULL);
         free(atomic_exchange(&shared[index][number >> 40 & (SHARED - 1)], block));

@@ -2,7 +2,7 @@
 // library: none
 // only: granary
 // cflags: -std=c11 -pedantic
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir}
+// link: {granary}
 #include "granary.h"
 #include "test.h"
 

@@ -1,7 +1,7 @@
 // granary.h works from C++, and so do containers of a program linked with the library.
 // library: none
 // only: granary
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir}
+// link: {granary}
 #include "granary.h"
 #include "test.h"
 #include <map>

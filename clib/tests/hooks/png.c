@@ -1,7 +1,7 @@
 // The real libpng writes and reads an image through granary_png_malloc and granary_png_free.
 // library: none
 // only: granary
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir} -lpng -lz
+// link: {granary} -lpng -lz
 #include "test.h"
 #include "granary.h"
 #include <png.h>

@@ -2,7 +2,7 @@
 // library: none
 // only: granary
 // cflags: -isystem /usr/include/SDL2
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir} -lSDL2
+// link: {granary} -lSDL2
 // env: SDL_VIDEODRIVER=dummy SDL_AUDIODRIVER=dummy
 #include "test.h"
 #define SDL_MAIN_HANDLED
@@ -25,6 +25,7 @@ int main(void)
     // SDL aligns its pixels inside of a block, so it is the pixels' end that must be Granary's.
     CHECKED(granary_owns((char *)surface->pixels + 100));
     SDL_Surface *half = SDL_CreateRGBSurfaceWithFormat(0, 32, 32, 32, SDL_PIXELFORMAT_RGBA32);
+    CHECKED(SDL_SetSurfaceBlendMode(surface, SDL_BLENDMODE_NONE) == 0);
     CHECKED(SDL_BlitScaled(surface, NULL, half, NULL) == 0);
     CHECKED(((Uint32 *)half->pixels)[40] == 0x12345678);
     SDL_FreeSurface(half);

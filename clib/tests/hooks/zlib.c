@@ -1,7 +1,7 @@
 // The real zlib allocates through granary_zalloc and granary_zfree, in a program linked with the library.
 // library: none
 // only: granary
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir} -lz
+// link: {granary} -lz
 // needs: cc
 #include "test.h"
 #include "granary.h"

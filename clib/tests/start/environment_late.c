@@ -2,6 +2,7 @@
 // changing or emptying the environment does no harm.
 // covers: 5
 // only: granary
+// link: {granary}
 // refuse: granary:
 #include "test.h"
 #include "granary.h"

@@ -3,7 +3,7 @@
 // covers: 5
 // only: granary
 // library: none
-// link: -L{libdir} -lgranary -Wl,-rpath,{libdir}
+// link: {granary}
 // args: first
 // expect-out: ^empty ok$
 // expect-out: ^null ok$

@@ -8,14 +8,14 @@
 
 static void *run(void *unused)
 {
-    void **blocks = malloc(2000 * sizeof *blocks);
-    for (size_t i = 0; i < 2000; i++) {
-        blocks[i] = i % 3 ? malloc(i * 25) : calloc(1, i * 25);
+    void **blocks = malloc(400 * sizeof *blocks);
+    for (size_t i = 0; i < 400; i++) {
+        blocks[i] = i % 3 ? malloc(i * 100) : calloc(1, i * 100);
         CHECKED(blocks[i] != NULL);
     }
-    for (size_t i = 0; i < 2000; i++)
-        blocks[i] = realloc(blocks[i], i * 30 + 1);
-    for (size_t i = 0; i < 2000; i++)
+    for (size_t i = 0; i < 400; i++)
+        blocks[i] = realloc(blocks[i], i * 110 + 1);
+    for (size_t i = 0; i < 400; i++)
         free(blocks[i]);
     free(blocks);
     void *aligned = NULL;
@@ -31,7 +31,7 @@ int main(void)
     pthread_attr_t attributes;
     CHECKED(pthread_attr_init(&attributes) == 0);
     CHECKED(pthread_attr_setstacksize(&attributes, (size_t)sysconf(_SC_THREAD_STACK_MIN)) == 0);
-    for (int round = 0; round < 10; round++) {
+    for (int round = 0; round < 5; round++) {
         pthread_t threads[8];
         for (int i = 0; i < 8; i++) {
             int error = pthread_create(&threads[i], &attributes, run, NULL);
