@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/exec"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -28,7 +29,7 @@ type command struct {
 	dir    string              // the work directory when empty
 	limit  time.Duration       // two minutes when zero
 	user   *syscall.Credential // the user of the tests when nil
-	exit   int                 // the exit status that the command must end with
+	exits  []int               // the exit statuses that it may end with; only 0 when nil
 	silent bool                // no GRANARY_VERBOSE line: the test proves the loading itself
 }
 
@@ -40,7 +41,7 @@ type loading struct {
 
 // result is what a finished command left. stderr is without the lines of GRANARY_VERBOSE.
 type result struct {
-	pid            int
+	pid, exit      int
 	stdout, stderr []byte
 	loaded         []loading
 }
@@ -84,7 +85,7 @@ func (s *session) prepare(ctx context.Context, c command) *exec.Cmd {
 	return cmd
 }
 
-// run runs a command to its end. It must end in time, with the status asked for, with Granary
+// run runs a command to its end. It must end in time, with a status asked for, with Granary
 // loaded in it in the granary pass, and without a message of Granary's.
 func (s *session) run(c command) result {
 	s.t.Helper()
@@ -105,11 +106,14 @@ func (s *session) run(c command) result {
 	if err != nil && !errors.As(err, &ended) {
 		s.fatalf("%.300s: %v", shown, err)
 	}
-	if cmd.ProcessState.ExitCode() != c.exit {
-		s.fatalf("%.300s\nended with %v, wanted exit status %d\n%s%s", shown,
-			cmd.ProcessState, c.exit, tail(stdout.Bytes()), tail(stderr.Bytes()))
+	if c.exits == nil {
+		c.exits = []int{0}
 	}
-	r := result{pid: cmd.Process.Pid, stdout: stdout.Bytes()}
+	if !slices.Contains(c.exits, cmd.ProcessState.ExitCode()) {
+		s.fatalf("%.300s\nended with %v, wanted exit status %v\n%s%s", shown,
+			cmd.ProcessState, c.exits, tail(stdout.Bytes()), tail(stderr.Bytes()))
+	}
+	r := result{pid: cmd.Process.Pid, exit: cmd.ProcessState.ExitCode(), stdout: stdout.Bytes()}
 	r.stderr, r.loaded = takeVerboseLines(stderr.Bytes())
 	if err := checkMessages(s.granary(), c.silent, r); err != nil {
 		s.fatalf("%.300s\n%v\n%s", shown, err, tail(stderr.Bytes()))

@@ -8,6 +8,7 @@ environment.
 """
 
 import os
+import signal
 import subprocess
 import sys
 
@@ -20,6 +21,9 @@ def main():
     for maps in (open("/proc/self/maps").read(), child.stdout):
         if ("libgranary.so" in maps) != (library != "none"):
             sys.exit(f"libgranary.so in the memory map: {library == 'none'}, wanted {library}")
+    # Tests interrupt themselves; a shell that starts jobs in the background has these signals ignored.
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
     os.execv(sys.executable, [sys.executable, "-m", "test", *arguments])
 
 
