@@ -39,7 +39,7 @@ int main(int argc, char **argv) {
   struct pipe *pipe = calloc(1, sizeof *pipe);
   if (pipe == NULL) bench_fail("out of memory");
   pipe->seed = 5;
-  pipe->messages = bench_scaled(&bench, 2500000, 1000);
+  pipe->messages = bench_scaled(&bench, 9000000, 1000);
   bench.threads = 2;
   pthread_t producer;
   bench_thread(&producer, produce, pipe);

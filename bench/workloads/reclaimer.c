@@ -80,7 +80,7 @@ int main(int argc, char **argv) {
     producers[i] = calloc(1, sizeof *producers[i]);
     if (producers[i] == NULL) bench_fail("out of memory");
     producers[i]->seed = (uint64_t)i + 1;
-    producers[i]->blocks = bench_scaled(&bench, 500000, 1000);
+    producers[i]->blocks = bench_scaled(&bench, 700000, 1000);
   }
   struct reclaimer reclaimer = {producers, bench.threads, 0};
   pthread_t thread;

@@ -50,7 +50,7 @@ int main(int argc, char **argv) {
     struct connection *connection = calloc(1, sizeof *connection);
     if (connection == NULL) bench_fail("out of memory");
     connection->random = bench_seed((uint64_t)i + 1);
-    connection->requests_per_generation = bench_scaled(&bench, 16000000, GENERATIONS) / GENERATIONS;
+    connection->requests_per_generation = bench_scaled(&bench, 20000000, GENERATIONS) / GENERATIONS;
     /* The main thread makes the first blocks, as a server does at its start. */
     for (int slot = 0; slot < TABLE; slot++) {
       connection->sizes[slot] = (uint32_t)bench_between(&connection->random, 8, 1000);

@@ -1,9 +1,9 @@
-/* threads_legacy: 20000 tiny threads, one after the other; each allocates a few blocks and leaves one behind for
+/* threads_legacy: 12000 tiny threads, one after the other; each allocates a few blocks and leaves one behind for
  * good, so the heap is full of blocks whose makers are long gone. At the end the main thread frees every second one.
  *
  * Models plug-ins, timers and callbacks that run on threads of their own and register results; a leak in small.
  * After the thread-termination tests of glibc and rpmalloc ("a whole heap lost with each thread"). Figures: time
- * of a tiny thread, and peak memory, which must grow with the blocks (3 MB) and not with the threads.
+ * of a tiny thread, and peak memory, which must grow with the blocks (2 MB) and not with the threads.
  */
 #include "bench.h"
 
@@ -30,7 +30,7 @@ static void *run(void *argument) {
 
 int main(int argc, char **argv) {
   struct bench bench = bench_start(argc, argv, 1);
-  long threads = bench_scaled(&bench, 20000, 20);
+  long threads = bench_scaled(&bench, 12000, 20);
   void **legacies = calloc((size_t)threads, sizeof *legacies);
   if (legacies == NULL) bench_fail("out of memory");
   for (long i = 0; i < threads; i++) {

@@ -1,4 +1,4 @@
-/* threads_short: 20000 threads, two at a time; each allocates 300 blocks, frees them and ends.
+/* threads_short: 12000 threads, two at a time; each allocates 300 blocks, frees them and ends.
  *
  * Models a thread per request or per job. The figure shows what an allocator does at a thread's first allocation
  * and at its end, and whether a new thread can use what an old one cached.
@@ -52,7 +52,7 @@ int main(int argc, char **argv) {
   struct bench bench = bench_start(argc, argv, 2);
   static struct series series[BENCH_THREADS_MAX];
   for (int i = 0; i < bench.threads; i++) {
-    series[i].jobs = (int)bench_scaled(&bench, 10000, 5);
+    series[i].jobs = (int)bench_scaled(&bench, 6000, 5);
     series[i].seed = (uint64_t)i + 1;
   }
   bench_parallel(bench.threads, start_jobs, series, sizeof series[0]);
