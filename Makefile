@@ -40,14 +40,14 @@ setup-long: setup
 include clib/build.mk
 
 cli: $(B)/granary
-$(B)/granary: $(shell find cmd report bench -name '*.go' 2>/dev/null) go.mod | $(B)
+$(B)/granary: $(shell find cmd internal report bench -name '*.go' 2>/dev/null) go.mod | $(B)
 	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o $@ ./cmd/granary
 $(B):
 	@mkdir -p $@
 
 # ---- jobs -------------------------------------------------------------------------------------------
 run: setup all
-	$(B)/granary run -- python3 examples/python/words.py
+	PYTHONMALLOC=malloc $(B)/granary run -- /usr/bin/python3 examples/python/words.py
 
 test: setup all
 	$(GO) vet ./...

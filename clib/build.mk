@@ -1,0 +1,66 @@
+# The C library: the core compiled by gccgo, the glue by gcc, linked as one with link-time optimisation.
+
+CORE_PACKAGES := sys space heap
+CORE_PATH     := granary/internal/core
+CORE_BUILD    := $(B)/core
+# gccgo called directly does not read build constraints: files for the other compiler end in _gc.go.
+core_files     = $(filter-out %_test.go %_gc.go,$(wildcard internal/core/$(1)/*.go))
+
+OPTIMISE      := -O3 -fno-tree-slp-vectorize -flto=auto -fno-semantic-interposition -fPIC -g
+GCCGO_FLAGS   := $(OPTIMISE) -fno-split-stack -fno-go-check-divide-zero -fno-go-check-divide-overflow \
+                 -fno-exceptions -fno-non-call-exceptions
+# Exceptions pass through operator new; unwind tables are all they need. -fexceptions would keep the core from being
+# inlined.
+GLUE_FLAGS    := $(OPTIMISE) -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-builtin -fasynchronous-unwind-tables \
+                 -fno-plt -D_GNU_SOURCE -DGRANARY_VERSION=\"$(VERSION)\" -Iclib/include -Iclib/glue
+LINK_FLAGS    := -Wno-lto-type-mismatch -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--as-needed \
+                 -nostartfiles
+
+GLUE_SOURCES  := $(wildcard clib/glue/*.c)
+GLUE_OBJECTS  := $(patsubst clib/glue/%.c,$(B)/glue/%.o,$(GLUE_SOURCES))
+CORE_OBJECTS  := $(foreach p,$(CORE_PACKAGES),$(CORE_BUILD)/$(CORE_PATH)/$(p).o)
+
+lib: $(B)/lib/libgranary.so $(B)/lib/libgranary.a $(B)/lib/pkgconfig/granary.pc
+
+$(B)/lib/libgranary.so: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
+	@mkdir -p $(dir $@)
+	$(CC) -shared $(OPTIMISE) $(LINK_FLAGS) -Wl,--version-script=clib/exports.map -Wl,-soname,libgranary.so \
+	    -o $@.debug $(GLUE_OBJECTS) $(CORE_OBJECTS)
+	objcopy --strip-debug $@.debug $@
+
+# The archive holds one object without link-time code, so that any compiler can link it.
+$(B)/lib/libgranary.a: $(CORE_OBJECTS) $(GLUE_OBJECTS)
+	@mkdir -p $(dir $@)
+	$(CC) -r $(OPTIMISE) -flinker-output=nolto-rel -Wno-lto-type-mismatch -nostdlib -o $(B)/granary.o \
+	    $(GLUE_OBJECTS) $(CORE_OBJECTS)
+	objcopy --strip-debug --wildcard --keep-global-symbol='*' $(B)/granary.o
+	@rm -f $@
+	ar rcs $@ $(B)/granary.o
+
+$(B)/lib/pkgconfig/granary.pc: clib/granary.pc.in Makefile
+	@mkdir -p $(dir $@)
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' $< > $@
+
+$(B)/glue/%.o: clib/glue/%.c $(wildcard clib/glue/*.h) clib/include/granary.h clib/build.mk
+	@mkdir -p $(dir $@)
+	$(CC) -c $(GLUE_FLAGS) -o $@ $<
+
+define core_rule
+$(CORE_BUILD)/$(CORE_PATH)/$(1).o: $(call core_files,$(1)) $(2) clib/build.mk
+	@mkdir -p $$(dir $$@)
+	$(GCCGO) -c $(GCCGO_FLAGS) -fgo-pkgpath=$(CORE_PATH)/$(1) -I$(CORE_BUILD) -o $$@ $(call core_files,$(1))
+endef
+core_object = $(CORE_BUILD)/$(CORE_PATH)/$(1).o
+$(eval $(call core_rule,sys,))
+$(eval $(call core_rule,space,$(call core_object,sys)))
+$(eval $(call core_rule,heap,$(call core_object,sys) $(call core_object,space)))
+
+.PHONY: install
+install: all
+	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -m 755 $(B)/granary $(DESTDIR)$(PREFIX)/bin/
+	install -m 755 $(B)/lib/libgranary.so $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 $(B)/lib/libgranary.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 644 clib/include/granary.h $(DESTDIR)$(PREFIX)/include/
+	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' clib/granary.pc.in \
+	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/granary.pc

@@ -1,0 +1,108 @@
+/* The functions of the Go core as the glue calls them, and the glue's own internal interface.
+ *
+ * Go functions use the C calling convention. Their symbol is the package path with '/' written "_1", a dot, and the
+ * name. No Go runtime is there: runtime.c has the few symbols that gccgo emits all the same. */
+#ifndef GRANARY_GLUE_CORE_H
+#define GRANARY_GLUE_CORE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "granary.h"
+
+#define CORE_HEAP(name) __asm__("granary_1internal_1core_1heap." name)
+#define CORE_GUARD(name) __asm__("granary_1internal_1core_1guard." name)
+
+#define LIKELY(x) __builtin_expect(!!(x), 1)
+#define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define EXPORT __attribute__((visibility("default")))
+#define FLATTEN __attribute__((flatten)) /* the fast path of the core becomes part of the function */
+#define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
+
+/* Modes of the heap: heap.go. */
+enum { MODE_SYSTEM = 1, MODE_GUARD = 2, MODE_KEEP_SPANS = 4 };
+
+struct granary_idle_result {
+    uint64_t runs, bytes, longest, wake;
+};
+
+/* What the fast paths are made of is declared as Go has it, addresses as integers: link-time optimisation inlines a
+ * function only where both languages agree on its type. */
+uintptr_t core_malloc_address(uintptr_t size) CORE_HEAP("ProcessMalloc");
+uintptr_t core_new_address(uintptr_t size) CORE_HEAP("ProcessNew");
+void core_free_address(uintptr_t block) CORE_HEAP("ProcessFree");
+uintptr_t core_calloc_address(uintptr_t count, uintptr_t size) CORE_HEAP("ProcessCalloc");
+uintptr_t core_realloc_address(uintptr_t block, uintptr_t size) CORE_HEAP("ProcessRealloc");
+uintptr_t core_aligned_address(uintptr_t alignment, uintptr_t size) CORE_HEAP("ProcessAlignedAlloc");
+
+static inline void *core_malloc(size_t size) { return (void *)core_malloc_address(size); }
+static inline void core_free(void *block) { core_free_address((uintptr_t)block); }
+static inline void *core_calloc(size_t count, size_t size) { return (void *)core_calloc_address(count, size); }
+
+static inline void *core_realloc(void *block, size_t size)
+{
+    return (void *)core_realloc_address((uintptr_t)block, size);
+}
+
+static inline void *core_aligned_alloc(size_t alignment, size_t size)
+{
+    return (void *)core_aligned_address(alignment, size);
+}
+
+size_t core_usable_size(const void *block) CORE_HEAP("ProcessUsableSize");
+size_t core_good_size(size_t size) CORE_HEAP("ProcessGoodSize");
+bool core_owns(const void *block) CORE_HEAP("ProcessOwns");
+bool core_start(size_t range_bytes, void *no_cache, uint32_t mode, size_t limit) CORE_HEAP("ProcessStart");
+void *core_new_cache(void) CORE_HEAP("ProcessNewCache");
+void core_drop_cache(void *cache) CORE_HEAP("ProcessDropCache");
+void core_idle(uint64_t now, uint64_t age, struct granary_idle_result *result) CORE_HEAP("ProcessIdle");
+void core_read_stats(granary_stats *stats) CORE_HEAP("ProcessReadStats");
+void core_fork_prepare(void) CORE_HEAP("ProcessForkPrepare");
+void core_fork_parent(void) CORE_HEAP("ProcessForkParent");
+void core_fork_child(void) CORE_HEAP("ProcessForkChild");
+
+/* ---- start.c: the process ---- */
+
+/* What the environment said; see docs/options.md. Set once by granary_start. */
+extern struct granary_options {
+    uint32_t mode;
+    size_t limit;
+    size_t range_bytes;
+    bool trace_release; /* a line for each sweep that gave spans back */
+    bool guard;         /* debug mode: patterns, canaries, stacks */
+    bool count_leaks;   /* debug statistics: count what was not freed */
+    bool started;
+} granary_options;
+
+/* Prepares the process's heap. Any first call that needs it may call it; later calls return at once. */
+void granary_start(void);
+
+/* The value of an environment variable, also before the libc has set up environ. */
+const char *granary_getenv(const char *name);
+
+/* ---- thread.c ---- */
+
+uintptr_t granary_glue_cache(void);
+uintptr_t granary_glue_enter(void);
+void granary_thread_start(void);
+
+/* ---- guard.c ---- */
+
+void granary_guard_start(void);
+void granary_guard_at_exit(void);
+void granary_guard_check_size(void *block, size_t size);
+
+/* ---- wait.c, sys.c, message.c ---- */
+
+uint64_t granary_sys_now(void);
+uint32_t granary_sys_thread_id(void);
+
+/* Writes a message to stderr, a line at a time: like printf, at most 1000 bytes, without allocating. */
+void granary_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void granary_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+/* The real function behind one that the library interposes. */
+void *granary_next_symbol(const char *name, const char *version);
+
+#endif

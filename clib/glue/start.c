@@ -1,0 +1,178 @@
+/* The start and the end of the process: what the environment asks for, fork, the report. */
+#include "core.h"
+#include "report.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+struct granary_options granary_options = {.range_bytes = (size_t)16 << 30};
+
+extern char **environ;
+extern void *__libc_stack_end __attribute__((weak)); /* the loader's: where the kernel put argc */
+extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
+
+static pid_t process; /* whose report this is: a vfork child's exit is not ours */
+
+static char **environment(void)
+{
+    if (environ != NULL || &__libc_stack_end == NULL || __libc_stack_end == NULL)
+        return environ;
+    /* Before the libc is initialised, which is when the loader allocates for the first time. */
+    long *stack = __libc_stack_end;
+    return (char **)(stack + 1 + *stack + 1);
+}
+
+const char *granary_getenv(const char *name)
+{
+    char **all = environment();
+    size_t length = strlen(name);
+    for (; all != NULL && *all != NULL; all++)
+        if (strncmp(*all, name, length) == 0 && (*all)[length] == '=')
+            return *all + length + 1;
+    return NULL;
+}
+
+static bool is_on(const char *name)
+{
+    const char *value = granary_getenv(name);
+    return value != NULL && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+}
+
+/* A number of bytes with an optional K, M or G. A value that is none is reported and ignored. */
+static size_t bytes_of(const char *name, size_t otherwise)
+{
+    const char *value = granary_getenv(name);
+    if (value == NULL || *value == '\0')
+        return otherwise;
+    size_t bytes = 0;
+    const char *at = value;
+    for (; *at >= '0' && *at <= '9' && bytes < SIZE_MAX / 16; at++)
+        bytes = bytes * 10 + (size_t)(*at - '0');
+    unsigned shift = 0;
+    if (*at == 'K' || *at == 'k')
+        shift = 10;
+    else if (*at == 'M' || *at == 'm')
+        shift = 20;
+    else if (*at == 'G' || *at == 'g')
+        shift = 30;
+    if (at == value || (shift != 0 && *++at != '\0') || *at != '\0' || bytes > SIZE_MAX >> shift) {
+        granary_message("granary: %s=%s is not a number of bytes (digits, then K, M or G if you like); ignored\n",
+                        name, value);
+        return otherwise;
+    }
+    return bytes << shift;
+}
+
+static void read_options(void)
+{
+    struct granary_options *o = &granary_options;
+    const char *release = granary_getenv("GRANARY_ALLOC_RELEASE");
+    o->guard = is_on("GRANARY_DEBUG_ALLOC");
+    o->count_leaks = is_on("GRANARY_DEBUG_ALLOC_STATS");
+    o->trace_release = is_on("GRANARY_DEBUG_ALLOC_RELEASE");
+    o->limit = bytes_of("GRANARY_ALLOC_LIMIT", 0);
+    o->range_bytes = bytes_of("GRANARY_RANGE", o->range_bytes);
+    if (release != NULL && strcmp(release, "0") == 0)
+        o->mode |= MODE_KEEP_SPANS;
+    if (is_on("GRANARY_ALLOC_SYSTEM"))
+        o->mode |= MODE_SYSTEM;
+    else if (o->guard || o->count_leaks)
+        o->mode |= MODE_GUARD;
+}
+
+/* Children start without the preload if the user wants that: our name is taken out of LD_PRELOAD. */
+static void keep_from_children(void)
+{
+    const char *value = granary_getenv("GRANARY_CHILDREN");
+    char *preload = (char *)granary_getenv("LD_PRELOAD");
+    if (value == NULL || strcmp(value, "0") != 0 || preload == NULL)
+        return;
+    char *to = preload;
+    for (char *at = preload; *at != '\0';) {
+        size_t length = strcspn(at, ": ");
+        char *slash = memrchr(at, '/', length);
+        char *base = slash == NULL ? at : slash + 1;
+        size_t rest = (size_t)(at + length - base);
+        bool ours = rest >= strlen("libgranary.so") && strncmp(base, "libgranary.so", strlen("libgranary.so")) == 0;
+        bool more = at[length] != '\0';
+        if (!ours) {
+            memmove(to, at, length + more);
+            to += length + more;
+        }
+        at += length + more;
+    }
+    *to = '\0';
+}
+
+static void fork_prepare(void)
+{
+    core_fork_prepare();
+}
+
+static void fork_parent(void) { core_fork_parent(); }
+
+static void fork_child(void)
+{
+    core_fork_child();
+    process = getpid();
+    granary_report_after_fork_child();
+}
+
+void granary_start(void)
+{
+    static atomic_int state; /* 0 before, 1 while one thread is at it, 2 done */
+    int before = 0;
+    if (!atomic_compare_exchange_strong(&state, &before, 1)) {
+        /* Either this thread, further up its stack, or another one; that one does not wait for anything. */
+        return;
+    }
+    int saved = errno;
+    read_options();
+    granary_thread_start();
+    granary_options.started = true;
+    atomic_store(&state, 2);
+    process = getpid();
+    __register_atfork(fork_prepare, fork_parent, fork_child, NULL);
+    granary_report_setup(granary_getenv("GRANARY_REPORT"), granary_getenv("GRANARY_REPORT_FILE"));
+    if (is_on("GRANARY_VERBOSE"))
+        granary_message("granary: %s in pid %d (%s)\n", GRANARY_VERSION, (int)process,
+                        program_invocation_short_name != NULL ? program_invocation_short_name : "?");
+    keep_from_children();
+    granary_guard_start();
+    errno = saved;
+}
+
+__attribute__((constructor(101))) static void at_load(void) { granary_start(); }
+
+static void finish(void)
+{
+    static atomic_flag done = ATOMIC_FLAG_INIT;
+    if (!granary_options.started || process != getpid() || atomic_flag_test_and_set(&done))
+        return;
+    granary_guard_at_exit();
+    if (granary_report_wanted()) {
+        static granary_stats stats;
+        core_read_stats(&stats);
+        granary_report_at_exit(&stats);
+    }
+}
+
+__attribute__((destructor(101))) static void at_exit(void) { finish(); }
+
+/* A process that ends by _exit runs no destructors; its report is printed all the same. */
+EXPORT _Noreturn void _exit(int status)
+{
+    finish();
+    for (;;)
+        syscall(SYS_exit_group, status);
+}
+
+EXPORT _Noreturn void _Exit(int status) { _exit(status); }
+
+EXPORT const char *granary_version(void) { return GRANARY_VERSION; }

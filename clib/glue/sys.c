@@ -1,0 +1,117 @@
+/* The core's system calls. They are made directly and not through the libc: other preloaded libraries interpose mmap
+ * and madvise with functions that allocate, and errno must stay as the program left it. */
+#include "core.h"
+
+#include <linux/futex.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#if defined(__x86_64__)
+static long raw6(long number, long a, long b, long c, long d, long e, long f)
+{
+    long result;
+    register long r10 __asm__("r10") = d;
+    register long r8 __asm__("r8") = e;
+    register long r9 __asm__("r9") = f;
+    __asm__ volatile("syscall"
+                     : "=a"(result)
+                     : "a"(number), "D"(a), "S"(b), "d"(c), "r"(r10), "r"(r8), "r"(r9)
+                     : "rcx", "r11", "memory");
+    return result;
+}
+#elif defined(__aarch64__)
+static long raw6(long number, long a, long b, long c, long d, long e, long f)
+{
+    register long x8 __asm__("x8") = number;
+    register long x0 __asm__("x0") = a;
+    register long x1 __asm__("x1") = b;
+    register long x2 __asm__("x2") = c;
+    register long x3 __asm__("x3") = d;
+    register long x4 __asm__("x4") = e;
+    register long x5 __asm__("x5") = f;
+    __asm__ volatile("svc 0"
+                     : "+r"(x0)
+                     : "r"(x8), "r"(x1), "r"(x2), "r"(x3), "r"(x4), "r"(x5)
+                     : "memory");
+    return x0;
+}
+#else
+#error "granary: this machine's system calls are not known; add them to clib/glue/sys.c"
+#endif
+
+static bool failed(long result) { return result < 0 && result > -4096; }
+
+size_t granary_sys_page_bytes(void)
+{
+    static size_t bytes;
+    if (UNLIKELY(bytes == 0))
+        bytes = (size_t)sysconf(_SC_PAGESIZE);
+    return bytes;
+}
+
+uintptr_t granary_sys_reserve(size_t bytes)
+{
+    long result = raw6(SYS_mmap, 0, (long)bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    return failed(result) ? 0 : (uintptr_t)result;
+}
+
+bool granary_sys_commit(uintptr_t address, size_t bytes)
+{
+    return !failed(raw6(SYS_mprotect, (long)address, (long)bytes, PROT_READ | PROT_WRITE, 0, 0, 0));
+}
+
+/* Where madvise is refused (a seccomp filter) or does not work (locked memory), fresh pages are mapped over. */
+bool granary_sys_decommit(uintptr_t address, size_t bytes)
+{
+    if (!failed(raw6(SYS_madvise, (long)address, (long)bytes, MADV_DONTNEED, 0, 0, 0)))
+        return true;
+    return !failed(raw6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_WRITE,
+                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+}
+
+void granary_sys_release(uintptr_t address, size_t bytes)
+{
+    raw6(SYS_munmap, (long)address, (long)bytes, 0, 0, 0, 0);
+}
+
+size_t granary_sys_address_space_limit(void)
+{
+    struct rlimit limit;
+    if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY)
+        return SIZE_MAX;
+    return (size_t)limit.rlim_cur;
+}
+
+uint64_t granary_sys_now(void)
+{
+    struct timespec now;
+    if (clock_gettime(CLOCK_MONOTONIC, &now) != 0)
+        return 1;
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+void granary_sys_lock_wait(void *word, uint32_t value)
+{
+    raw6(SYS_futex, (long)word, FUTEX_WAIT_PRIVATE, (long)value, 0, 0, 0);
+}
+
+void granary_sys_lock_wake(void *word) { raw6(SYS_futex, (long)word, FUTEX_WAKE_PRIVATE, 1, 0, 0, 0); }
+
+void granary_sys_clear(void *to, size_t bytes) { memset(to, 0, bytes); }
+
+void granary_sys_copy(void *to, const void *from, size_t bytes) { memcpy(to, from, bytes); }
+
+void granary_sys_move(void *to, const void *from, size_t bytes) { memmove(to, from, bytes); }
+
+void granary_sys_cpu_relax(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#else
+    __asm__ volatile("yield");
+#endif
+}

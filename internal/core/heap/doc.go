@@ -1,0 +1,35 @@
+// Package heap is the native heap: size classes, thread caches, the shared pool, spans, the release sweep.
+//
+// The structures, from the caller inwards:
+//
+//	bin      one class of a thread cache: a stack of free blocks' addresses; one cache line of state
+//	Cache    a thread's bins and their slots; used by its thread alone
+//	central  one class of the shared pool: batches that caches handed over, and the spans that have free blocks
+//	span     a run of the space cut into blocks of one class; a bit a block says which wait in the span
+//	Heap     the space, the centrals and the registry of caches
+//
+// One malloc:
+//
+//  1. Malloc: size -> bin; the newest address of the bin's stack is the block. No lock, no call.
+//  2. mallocSlow: the stack is empty. refill takes a batch of the shared pool (central.takeBatch), or
+//  3. free blocks of the fullest span, lowest address first (takeBlocks), or
+//  4. a span from the space (newSpan): one given back before, or a new one.
+//  5. No span to be had: the system allocator serves, and the report counts it (overflow).
+//
+// One free:
+//
+//  1. Free: address -> granule -> bin; the address goes on the stack. No lock, no call.
+//  2. freeSlow: the stack is full. flush hands its older half to the shared pool as a batch, or
+//  3. if the pool has enough batches of the class, block by block to the spans (returnBlocks).
+//  4. A span whose blocks are all back is empty: one a class stays, others go to the space at once, for any class.
+//
+// The release sweep (Idle) empties the caller's cache and the pool's batches into the spans and has the space give
+// back what has been free for a second.
+//
+// Free blocks are known by bits and addresses kept outside of them. The one thing written into a freed block is a
+// mark in its second word, by which Free recognises most blocks that are freed twice.
+//
+// Imports sys and space only. Where the calls of C or Go enter is not this package's business, but for process_*.go.
+package heap
+
+//go:generate go run granary/tools/sizeclasses -o sizeclass_table.go

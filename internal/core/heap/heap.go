@@ -1,0 +1,124 @@
+package heap
+
+import (
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
+
+// Modes of a heap, set once before its first use.
+const (
+	// ModeSystem sends every request to the system allocator.
+	ModeSystem = 1 << iota
+	// ModeGuard sends every request to the guard (debugging).
+	ModeGuard
+	// ModeKeepSpans switches the release sweep off.
+	ModeKeepSpans
+)
+
+// Heap is a native heap. It must lie outside of the Go heap or in static storage, zeroed; it holds no Go pointer.
+//
+//	field               written by
+//	Space               itself
+//	const fields        Init
+//	classes             whoever holds the class's lock
+//	caches, freeCaches  whoever holds cachesLock
+//	sweepLock           the thread that runs the release sweep (tried, never waited for, but by fork)
+//
+// Locks are taken in this order: sweepLock, cachesLock, one class's lock, the space's locks. No two classes' locks
+// are held together, except by ForkPrepare, which takes all in the order of the classes.
+type Heap struct {
+	space.Space // first: the fast paths read its first three words
+
+	noCache Cache   // const: a cache of zeros, for threads that have none
+	mode    uint32  // const
+	limit   uintptr // const: bytes of spans and normal blocks together, 0: none
+
+	sweepLock  uint32
+	cachesLock uint32
+	caches     Cache // all there ever were
+	freeCaches Cache // those without a thread
+	cacheCount uint32
+	cachesPeak uint32
+
+	nextSweep uint64 // time of the next release sweep; a hint, written under sweepLock
+	sweeps    uint64 // under sweepLock
+	forkMine  uint64 // locks that the forking thread held already, a bit each; see fork.go
+
+	deferred uintptr // blocks freed where no lock could be had, linked through their first word; atomic
+
+	lost          normalCounts // of threads without a cache; atomic
+	overflows     uint64       // small requests that the system allocator served; atomic
+	limitFailures uint64       // atomic
+
+	classes [64]central // by class; 64 so that a masked index needs no check
+}
+
+// Init prepares a heap over a range of at most rangeBytes. noCache is memory of NoCacheBytes that stays zero. Without
+// a range everything is served by the system allocator, and Init returns false.
+func (h *Heap) Init(rangeBytes uintptr, noCache Cache, mode uint32, limit uintptr) bool {
+	h.noCache, h.mode, h.limit = noCache, mode, limit
+	if mode&ModeSystem != 0 {
+		return false
+	}
+	return h.Space.Init(rangeBytes, spanRecordBytes)
+}
+
+// NoCacheBytes is the size of a cache of zeros.
+const NoCacheBytes = cacheHeaderOffset
+
+// NewCache takes a cache for a thread, or returns the heap's noCache if there is no memory for one.
+func (h *Heap) NewCache() Cache {
+	if h.mode&(ModeSystem|ModeGuard) != 0 || !sys.Lock(&h.cachesLock) {
+		return h.noCache
+	}
+	c := h.freeCaches
+	if c != 0 {
+		h.freeCaches = c.header().nextFree
+	} else if memory := h.TakeMeta(sys.AlignUp(cacheBytes, 64)); memory != 0 {
+		c = Cache(memory)
+		initCache(c)
+		c.header().next = h.caches
+		h.caches = c
+	} else {
+		sys.Unlock(&h.cachesLock)
+		return h.noCache
+	}
+	c.header().used = 1
+	c.header().lastFlush = 0
+	h.cacheCount++
+	if h.cacheCount > h.cachesPeak {
+		h.cachesPeak = h.cacheCount
+	}
+	sys.Unlock(&h.cachesLock)
+	return c
+}
+
+// DropCache hands a cache's blocks over and keeps the cache for another thread. The caller's thread must not use
+// it any more.
+func (h *Heap) DropCache(c Cache) {
+	if c == h.noCache {
+		return
+	}
+	h.flushAll(c)
+	if !sys.Lock(&h.cachesLock) {
+		return // a signal handler ends the thread inside the core: the cache is lost, its blocks are not
+	}
+	c.header().used = 0
+	c.header().nextFree = h.freeCaches
+	h.freeCaches = c
+	h.cacheCount--
+	sys.Unlock(&h.cachesLock)
+}
+
+// ClassSize is the bytes that a request of this size gets: the class's block, or the size itself above the classes.
+func ClassSize(size uintptr) uintptr {
+	if size > SmallMaxBytes {
+		return size
+	}
+	return uintptr(classTable[classOf(binOf(size))&63].bytes)
+}
+
+// blockBytes is the size of the block at an address of this heap's spans, or 0 if no span is there.
+func (h *Heap) blockBytes(block sys.Addr) uintptr {
+	return uintptr(classTable[classOf(uintptr(h.OwnerOf(block)))&63].bytes)
+}

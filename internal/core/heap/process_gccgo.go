@@ -1,0 +1,99 @@
+//go:build gccgo
+
+package heap
+
+import "granary/internal/core/sys"
+
+// This file: the one heap of a C program, and the functions that the C glue calls (clib/glue/core.h).
+
+var process Heap
+
+//extern granary_glue_cache
+func currentCache() uintptr
+
+// ProcessMalloc and ProcessFree are Heap.Malloc and Free, but that their slow paths ask for the thread's cache again:
+// the fast paths then need not keep it in a register.
+
+func ProcessMalloc(size uintptr) sys.Addr {
+	if size <= SmallMaxBytes {
+		if block, ok := Cache(currentCache()).pop(size); ok {
+			return block
+		}
+	}
+	return processMallocSlow(size)
+}
+
+//go:noinline
+func processMallocSlow(size uintptr) sys.Addr {
+	return process.mallocSlow(Cache(currentCache()), size)
+}
+
+// ProcessNew is ProcessMalloc for C++: where no block is at hand the glue goes on, which knows what C++ asks for
+// when memory is short.
+func ProcessNew(size uintptr) sys.Addr {
+	if size <= SmallMaxBytes {
+		if block, ok := Cache(currentCache()).pop(size); ok {
+			return block
+		}
+	}
+	return newSlow(size)
+}
+
+//extern granary_new_slow
+func newSlow(size uintptr) sys.Addr
+
+func ProcessFree(block sys.Addr) {
+	if offset, ok := process.binOffset(block); !ok || !Cache(currentCache()).bin(offset).push(process.Base, block) {
+		processFreeSlow(block)
+	}
+}
+
+//go:noinline
+func processFreeSlow(block sys.Addr) { process.freeSlow(Cache(currentCache()), block) }
+
+func ProcessCalloc(count, size uintptr) sys.Addr {
+	return process.Calloc(Cache(currentCache()), count, size)
+}
+
+func ProcessRealloc(block sys.Addr, size uintptr) sys.Addr {
+	return process.Realloc(Cache(currentCache()), block, size)
+}
+
+func ProcessAlignedAlloc(alignment, size uintptr) sys.Addr {
+	return process.AlignedAlloc(Cache(currentCache()), alignment, size)
+}
+
+func ProcessUsableSize(block sys.Addr) uintptr { return process.UsableSize(block) }
+
+func ProcessGoodSize(size uintptr) uintptr { return ClassSize(size) }
+
+// ProcessOwns reports whether the address lies in a span of the heap.
+func ProcessOwns(block sys.Addr) bool { return process.OwnerOf(block) != 0 }
+
+// ProcessStart prepares the heap. range, mode and limit are as for Init.
+func ProcessStart(rangeBytes uintptr, noCache uintptr, mode uint32, limit uintptr) bool {
+	return process.Init(rangeBytes, Cache(noCache), mode, limit)
+}
+
+func ProcessNewCache() uintptr { return uintptr(process.NewCache()) }
+
+func ProcessDropCache(c uintptr) { process.DropCache(Cache(c)) }
+
+// ProcessIdle sweeps if it is time; age is in nanoseconds, 0 for all that is free. It fills result.
+func ProcessIdle(now, age uint64, result *IdleResult) {
+	done, wake := process.Idle(Cache(currentCache()), now, age)
+	result.Runs, result.Bytes, result.Longest, result.Wake = done.Runs, done.Bytes, done.Longest, wake
+}
+
+// IdleResult is what ProcessIdle tells; struct granary_idle_result in core.h has its layout.
+type IdleResult struct {
+	Runs, Bytes, Longest, Wake uint64
+}
+
+func ProcessReadStats(stats *AllStats) { process.ReadStats(stats) }
+
+func ProcessForkPrepare() { process.ForkPrepare() }
+
+func ProcessForkParent() { process.ForkParent() }
+
+func ProcessForkChild() { process.ForkChild(Cache(currentCache())) }

@@ -1,0 +1,183 @@
+package heap
+
+import (
+	"math/bits"
+
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
+
+const (
+	bitmapWords     = tinySpanBytes / 16 / 64
+	spanRecordBytes = 64 + bitmapWords*8
+
+	// freshUnknown etc. name what returning a block can find wrong.
+	returnedFine      = 0
+	returnedNotStart  = 1 // the address is inside a block
+	returnedTwice     = 2 // the block is in the span already
+	returnedForeign   = 3 // no span of that class is there
+	listNone          = 0xff
+	listCount         = 14 // spans are listed by the bit length of live: 0, 1, 2..3, 4..7, ... 4096
+	wordBits          = 64
+	bitmapIndexMask   = bitmapWords - 1
+	spanListIndexMask = 15
+)
+
+// span is the record of a run that a class has cut into blocks. All fields are under the class's lock.
+//
+//	block index   0 ......... fresh ........ zeroFrom ........ blocks
+//	              given out   never given    never given out
+//	              or free     since empty    since it read as zero
+//
+// A block below fresh is free in the span if its bit is set. Equations (Check):
+//
+//	live = fresh - bits set          blocks out of the span: the program's, in caches, in batches
+//	live < blocks  <=>  the span is in central.lists[Len(live)]
+//
+// No bit at or above fresh is set, and none in words below hint.
+type span struct {
+	space.Run       // Next and Prev: the list of the class. Stamp: when the sweep saw it empty
+	class     uint8 // const while the class has it
+	list      uint8 // index of its list, or listNone
+	cold      uint8 // 1: empty, and its memory went back to the system
+	_         uint8
+	blocks    uint32 // const while the class has it
+	live      uint32
+	fresh     uint32
+	zeroFrom  uint32
+	hint      uint32
+	_         [16]byte
+	free      [bitmapWords]uint64
+}
+
+func (h *Heap) span(ref space.Ref) *span { return (*span)(h.Record(ref).Pointer()) }
+
+// spanOf is the span that holds an address whose granule belongs to a class.
+func (h *Heap) spanOf(block sys.Addr, info *classInfo) space.Ref {
+	granules := uintptr(info.spanBytes) >> space.GranuleShift
+	return space.Ref(h.Granule(block) &^ (granules - 1))
+}
+
+func (h *Heap) listSpan(ctl *central, ref space.Ref) {
+	s := h.span(ref)
+	index := bits.Len32(s.live)
+	s.list = uint8(index)
+	head := &ctl.lists[index&spanListIndexMask]
+	s.Prev, s.Next = 0, *head
+	if *head != 0 {
+		h.span(*head).Prev = ref
+	}
+	*head = ref
+	ctl.listed |= 1 << uint(index)
+}
+
+func (h *Heap) unlistSpan(ctl *central, ref space.Ref) {
+	s := h.span(ref)
+	head := &ctl.lists[s.list&spanListIndexMask]
+	if s.Prev != 0 {
+		h.span(s.Prev).Next = s.Next
+	} else {
+		*head = s.Next
+		if *head == 0 {
+			ctl.listed &^= 1 << uint(s.list)
+		}
+	}
+	if s.Next != 0 {
+		h.span(s.Next).Prev = s.Prev
+	}
+	s.Next, s.Prev = 0, 0
+	s.list = listNone
+}
+
+// takeBlocks adds blocks of a span to a list that holds taken, until it holds want or the span has no more: recycled
+// blocks first, then fresh ones, each by rising addresses. It returns how many the list holds. The span's list is the
+// caller's business.
+func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, blocks *blockList, taken, want uint32) uint32 {
+	s := h.span(ref)
+	first := uintptr(h.Addr(ref))
+	before := taken
+	word := uintptr(s.hint)
+	for left := s.fresh - s.live; left > 0 && taken < want; {
+		free := s.free[word&bitmapIndexMask]
+		for ; free != 0 && taken < want; left-- {
+			index := word*wordBits + uintptr(bits.TrailingZeros64(free))
+			free &= free - 1
+			blocks[taken&(batchMost-1)] = first + index*uintptr(info.bytes)
+			taken++
+		}
+		s.free[word&bitmapIndexMask] = free
+		if free == 0 {
+			word++
+		}
+	}
+	s.hint = uint32(word)
+	for ; taken < want && s.fresh < s.blocks; taken++ {
+		block := first + uintptr(s.fresh)*uintptr(info.bytes)
+		if s.fresh >= s.zeroFrom {
+			block |= freshTag
+		}
+		blocks[taken&(batchMost-1)] = block
+		s.fresh++
+	}
+	s.live += taken - before
+	return taken
+}
+
+// returnBlock puts a block back into its span. It returns one of the returned... values.
+func (h *Heap) returnBlock(ctl *central, ref space.Ref, info *classInfo, block sys.Addr) int {
+	s := h.span(ref)
+	offset := uint32(block - h.Addr(ref))
+	index := uint32(uint64(offset) * uint64(info.magic) >> 32)
+	if offset*info.magic >= info.magic {
+		return returnedNotStart
+	}
+	word := uintptr(index / wordBits)
+	bit := uint64(1) << (index % wordBits)
+	if index >= s.fresh || s.free[word&bitmapIndexMask]&bit != 0 {
+		return returnedTwice
+	}
+	s.free[word&bitmapIndexMask] |= bit
+	if uint32(word) < s.hint {
+		s.hint = uint32(word)
+	}
+	s.live--
+	if list := uint8(bits.Len32(s.live)); list != s.list {
+		if s.list != listNone {
+			h.unlistSpan(ctl, ref)
+		}
+		h.listSpan(ctl, ref)
+	}
+	return returnedFine
+}
+
+// emptySpan forgets which blocks of a span with live 0 were used: it starts again from its first block.
+func (s *span) emptySpan() {
+	for word := uintptr(0); word*wordBits < uintptr(s.fresh); word++ {
+		s.free[word&bitmapIndexMask] = 0
+	}
+	if s.zeroFrom < s.fresh {
+		s.zeroFrom = s.fresh
+	}
+	s.fresh, s.hint = 0, 0
+	s.Stamp = 0
+}
+
+// newSpan takes a span for a class, or returns 0. No lock is held.
+func (h *Heap) newSpan(class uintptr, info *classInfo) space.Ref {
+	if h.limit != 0 && !h.mayGrow(uintptr(info.spanBytes)) {
+		return 0
+	}
+	ref := h.Take(uint8(info.spanBytes >> space.GranuleShift))
+	if ref == 0 {
+		return 0
+	}
+	s := h.span(ref)
+	s.class, s.list, s.cold = uint8(class), listNone, 0
+	s.blocks, s.live, s.fresh, s.hint = info.blocks, 0, 0, 0
+	s.zeroFrom = 0
+	if !s.Zero {
+		s.zeroFrom = info.blocks
+	}
+	h.SetOwner(ref, uint16(info.binOffset))
+	return ref
+}

@@ -1,0 +1,215 @@
+package space
+
+import (
+	"granary/internal/core/sys"
+	"sync/atomic"
+)
+
+const (
+	// GranuleBytes is the unit of the range.
+	GranuleBytes = 64 << 10
+	// GranuleShift turns an offset into a granule's index.
+	GranuleShift = 16
+	// GroupGranules is the larger size of a run.
+	GroupGranules = 4
+
+	baseAlign      = 2 << 20 // so that huge pages fit the groups
+	commitLeast    = 1 << 20
+	commitMost     = 16 << 20
+	leastRange     = 16 << 20
+	ownerBytes     = 2
+	mostGranules   = 1 << 18                   // 16 GiB
+	ownersBytes    = mostGranules * ownerBytes // of the table, whatever the range: see OwnerWord
+	limitShareBits = 2                         // of a limited address space the range takes at most a quarter
+)
+
+// States of a run, in the record of its first granule.
+const (
+	stateNone      = iota // frontier: not yet part of any run
+	stateUsed             // an owner's
+	stateDirty            // free, contents undefined; on a dirty list
+	stateClean            // free, reads as zero; on a clean list
+	stateReleasing        // free, on no list: the release sweep is dropping its memory
+	stateInner            // second to fourth granule of a group run
+)
+
+// Ref names a run by the index of its first granule. 0 is no run: the first group belongs to the space itself.
+type Ref uint32
+
+// Run is the head of every record.
+//
+//	state      owner of the fields
+//	used       whoever took the run; next, prev and Stamp are his to use
+//	otherwise  the space, under its lock
+type Run struct {
+	Next, Prev Ref    // neighbours in the list of the owner
+	Stamp      uint64 // dirty: when the sweep first saw it free, 0 if it has not yet
+	state      uint8
+	Granules   uint8 // 1 or GroupGranules
+	Zero       bool  // the memory reads as zero as the run is handed out
+	_          [5]byte
+}
+
+// list is a doubly linked list of free runs, newest first.
+type list struct {
+	head  Ref
+	count uint32
+}
+
+// Space is the range. It must lie outside of the Go heap or in static storage; it holds no Go pointer.
+//
+// Equations (CheckSpace):
+//
+//	granules below frontier = used + dirty + clean + releasing (each counted in granules) + the first group
+//	frontier <= committed <= total
+type Space struct {
+	Base sys.Addr // const: the first granule
+
+	committed   uintptr // granules that may be touched; only grows; read without a lock
+	frontier    uintptr // first granule never used; under lock
+	total       uintptr // const: granules in the range
+	records     sys.Addr
+	recordBytes uintptr // const
+
+	lock     uint32
+	growLock uint32
+
+	dirty [2]list // by size: granule, group; under lock
+	clean [2]list
+
+	reserved      sys.Addr // const: what Release needs
+	reservedBytes uintptr
+	metaUsed      uintptr // bytes used of the first group and its followers (TakeMeta); under growLock
+	metaEnd       uintptr
+	metaNext      sys.Addr
+	recordsUpTo   uintptr // bytes of records committed; under growLock
+	ownersUpTo    uintptr // bytes of the owner table committed; under growLock
+
+	dirtyGranules uintptr // under lock, as the counts below
+	usedGranules  uintptr
+	releasedRuns  uint64
+	releasedBytes uint64
+	peakGranules  uintptr // most of the range in use or dirty at one time
+}
+
+// Init reserves rangeBytes of address space (at most 16 GiB), or less if the system gives less or the process's
+// address space is limited, and prepares the space. recordBytes is the size of a record, a multiple of 64. It returns
+// false, and leaves the space empty so that Owns is always false, if not even 16 MiB can be had.
+func (s *Space) Init(rangeBytes, recordBytes uintptr) bool {
+	share := sys.AddressSpaceLimit() >> limitShareBits
+	if rangeBytes > mostGranules<<GranuleShift {
+		rangeBytes = mostGranules << GranuleShift
+	}
+	for rangeBytes > leastRange && rangeBytes > share {
+		rangeBytes /= 2
+	}
+	for ; rangeBytes >= leastRange; rangeBytes /= 2 {
+		granules := rangeBytes / GranuleBytes &^ (GroupGranules - 1)
+		recordsBytes := sys.AlignUp(granules*recordBytes, sys.PageBytes())
+		total := recordsBytes + ownersBytes + baseAlign + rangeBytes
+		start := sys.Reserve(total)
+		if start == 0 {
+			continue
+		}
+		s.reserved, s.reservedBytes = start, total
+		s.recordBytes = recordBytes
+		s.Base = sys.Addr(sys.AlignUp(uintptr(start)+recordsBytes+ownersBytes, baseAlign))
+		s.records = s.Base - ownersBytes - sys.Addr(recordsBytes)
+		s.total = granules
+		if s.grow() {
+			s.frontier = GroupGranules
+			s.metaNext = s.Base
+			s.metaEnd = uintptr(s.Base) + GroupGranules*GranuleBytes
+			return true
+		}
+		sys.Release(start, total)
+		*s = Space{}
+	}
+	return false
+}
+
+// Destroy gives the whole range back. No address of it may be used afterwards.
+func (s *Space) Destroy() {
+	sys.Release(s.reserved, s.reservedBytes)
+	*s = Space{}
+}
+
+// Granule is the index of the granule that holds the address; it is at least Committed for a foreign address.
+func (s *Space) Granule(addr sys.Addr) uintptr { return uintptr(addr-s.Base) >> GranuleShift }
+
+// Committed is the number of granules whose owners may be asked for.
+func (s *Space) Committed() uintptr { return atomic.LoadUintptr(&s.committed) }
+
+// CommittedPlain is Committed for fast paths: a block that the caller holds lies below any value it can read.
+func (s *Space) CommittedPlain() uintptr { return s.committed }
+
+// GrowLock and RunsLock are the space's locks, in the order in which they are taken, for fork.
+func (s *Space) GrowLock() *uint32 { return &s.growLock }
+
+// RunsLock: see GrowLock.
+func (s *Space) RunsLock() *uint32 { return &s.lock }
+
+// Owns reports whether the address lies in the range.
+func (s *Space) Owns(addr sys.Addr) bool { return s.Granule(addr) < s.total }
+
+// OwnerOf is the value that the owner of the address's run has set, 0 for none and for foreign addresses.
+func (s *Space) OwnerOf(addr sys.Addr) uint16 {
+	g := s.Granule(addr)
+	if g >= s.Committed() {
+		return 0
+	}
+	return s.OwnerWord(g).Word16()
+}
+
+// OwnerWord is where a granule's owner value lies. The table ends where the range begins, and has room for the
+// largest range, so that it takes no load to find it.
+func (s *Space) OwnerWord(granule uintptr) sys.Addr {
+	return s.Base - ownersBytes + sys.Addr(granule*ownerBytes)
+}
+
+// SetOwner writes the owner value of all granules of a run.
+func (s *Space) SetOwner(ref Ref, value uint16) {
+	for i := uintptr(0); i < uintptr(s.Run(ref).Granules); i++ {
+		s.OwnerWord(uintptr(ref) + i).SetWord16(value)
+	}
+}
+
+// Record is the address of a granule's record.
+func (s *Space) Record(ref Ref) sys.Addr { return s.records + sys.Addr(uintptr(ref)*s.recordBytes) }
+
+// Run is the head of that record.
+func (s *Space) Run(ref Ref) *Run { return (*Run)(s.Record(ref).Pointer()) }
+
+// Addr is the first byte of a run.
+func (s *Space) Addr(ref Ref) sys.Addr { return s.Base + sys.Addr(uintptr(ref)<<GranuleShift) }
+
+// Bytes is the size of a run.
+func (s *Space) Bytes(ref Ref) uintptr { return uintptr(s.Run(ref).Granules) << GranuleShift }
+
+// TakeMeta hands out zeroed memory for tables of the layers above; it is never given back. bytes is a multiple of
+// 64, at most 64 KiB. It returns 0 if the range is full.
+func (s *Space) TakeMeta(bytes uintptr) sys.Addr {
+	if !sys.Lock(&s.growLock) {
+		return 0
+	}
+	if uintptr(s.metaNext)+bytes > s.metaEnd {
+		sys.Unlock(&s.growLock)
+		ref := s.Take(GroupGranules)
+		if ref == 0 {
+			return 0
+		}
+		if !s.Run(ref).Zero {
+			sys.Clear(s.Addr(ref), s.Bytes(ref))
+		}
+		if !sys.Lock(&s.growLock) {
+			return 0
+		}
+		s.metaNext = s.Addr(ref)
+		s.metaEnd = uintptr(s.metaNext) + s.Bytes(ref)
+	}
+	addr := s.metaNext
+	s.metaNext += sys.Addr(bytes)
+	s.metaUsed += bytes
+	sys.Unlock(&s.growLock)
+	return addr
+}
