@@ -1,0 +1,22 @@
+// free of an address in the middle of a block that another thread made, without any switch.
+// only: granary
+// expect: ^granary: free\(0x[0-9a-f]+\): pointer is inside a block, 16 bytes after its start 0x[0-9a-f]+ \(class 64
+// signal: SIGABRT
+#include <pthread.h>
+#include <stdlib.h>
+
+static void *make(void *unused)
+{
+    (void)unused;
+    return malloc(64);
+}
+
+int main(void)
+{
+    pthread_t thread;
+    void *block;
+    pthread_create(&thread, NULL, make, NULL);
+    pthread_join(thread, &block);
+    free((char *)block + 16);
+    return 0;
+}

@@ -1,0 +1,12 @@
+// One element past the end of an array of new[].
+// only: granary
+// env: GRANARY_DEBUG_ALLOC=1
+// expect: ^granary: (free|delete|operator delete(\[\])?)\(0x[0-9a-f]+\): block was written past its end \(class 48, asked for 40 bytes
+// signal: SIGABRT
+int main()
+{
+    int *volatile numbers = new int[10];
+    numbers[10] = 5;
+    delete[] numbers;
+    return 0;
+}

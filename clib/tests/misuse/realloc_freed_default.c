@@ -1,0 +1,13 @@
+// realloc of a block that was freed, found without any switch.
+// only: granary
+// expect: ^granary: (free|realloc)\(0x[0-9a-f]+\): block was already freed \(class 64
+// signal: SIGABRT
+#include <stdlib.h>
+
+int main(void)
+{
+    char *block = malloc(60);
+    free(block);
+    block = realloc(block, 3000);
+    return block == 0;
+}
