@@ -40,7 +40,7 @@ static void *allocate(uint64_t number, size_t bytes)
         CHECKED(posix_memalign(&block, alignment, bytes) == 0 && (uintptr_t)block % alignment == 0);
         return block;
     case 2:
-        block = aligned_alloc(alignment, bytes);
+        block = memalign(alignment, bytes);
         CHECKED((uintptr_t)block % alignment == 0);
         return block;
     default:

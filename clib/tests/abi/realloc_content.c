@@ -1,7 +1,6 @@
 // realloc keeps the content over every change of class and tier, upward and downward, and in place within a class.
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
-// sanitize: yes
 #include "test.h"
 #include <malloc.h>
 
