@@ -140,7 +140,7 @@ func (p *parser) blockFor(ln *line, pos int, s *section) *block {
 	if b == nil {
 		b = p.newBlock(from, ln, pos)
 	}
-	b.rank = max(b.rank, rankOf(s))
+	b.admit(s)
 	return b
 }
 
@@ -165,25 +165,38 @@ func (b *block) accepts(s *section) bool {
 			return false
 		}
 	}
-	if s.class == classStack {
-		for _, other := range b.sections {
-			if other.class == classStack && !stacksTogether(other.name, s.name) {
-				return false
-			}
-		}
+	if s.class != classStack {
+		return true
 	}
-	return true
+	// One version of Unity spells Worker in one way.
+	style := workerStyle(s.name)
+	return !b.threads[strings.ToLower(s.name)] &&
+		(style == "" || b.style == "" || style == b.style)
 }
 
-// stacksTogether reports whether one report can hold both stacks: threads of one name are printed
-// as one, and one version of Unity spells Worker in one way.
-func stacksTogether(a, b string) bool {
-	if strings.EqualFold(a, b) {
-		return false
+// workerStyle is how the name of a job worker is spelled, "" for other threads.
+func workerStyle(name string) string {
+	for _, style := range [...]string{"ob.Worker", "ob.worker"} {
+		if strings.Contains(name, style) {
+			return style
+		}
 	}
-	i, j := strings.Index(a, "ob.Worker"), strings.Index(b, "ob.Worker")
-	x, y := strings.Index(a, "ob.worker"), strings.Index(b, "ob.worker")
-	return !(i >= 0 && y >= 0) && !(x >= 0 && j >= 0)
+	return ""
+}
+
+// admit adds the section to what the block holds.
+func (b *block) admit(s *section) {
+	b.rank = max(b.rank, rankOf(s))
+	if s.class != classStack {
+		return
+	}
+	if b.threads == nil {
+		b.threads = map[string]bool{}
+	}
+	b.threads[strings.ToLower(s.name)] = true
+	if b.style == "" {
+		b.style = workerStyle(s.name)
+	}
 }
 
 // closeBlock turns the block into the Usage of its run. A lone line that looks like one of a report

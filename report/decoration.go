@@ -15,6 +15,9 @@ const quoteBytesMax = 400 // longer lines are shortened when they are quoted
 // printable turns a raw line into text that is safe to show: valid UTF-8, no control characters,
 // of bounded length.
 func printable(raw []byte) string {
+	if plain(raw) {
+		return string(raw)
+	}
 	cut := false
 	if len(raw) > quoteBytesMax {
 		raw, cut = raw[:quoteBytesMax], true
@@ -36,11 +39,24 @@ func printable(raw []byte) string {
 		}
 		raw = raw[size:]
 	}
-	text := strings.TrimRight(b.String(), " ?")
+	text := strings.TrimRight(b.String(), " ")
 	if cut {
 		text += "..."
 	}
 	return text
+}
+
+// plain reports whether raw can be shown as it is.
+func plain(raw []byte) bool {
+	if len(raw) > quoteBytesMax || len(raw) > 0 && raw[len(raw)-1] == ' ' {
+		return false
+	}
+	for _, c := range raw {
+		if c < 0x20 || c >= 0x7f {
+			return false
+		}
+	}
+	return true
 }
 
 // skipEscape returns what follows a terminal escape sequence at the start of raw.
@@ -84,14 +100,17 @@ type origin struct {
 
 // originOf works out where the line with this text in front of its first word came from.
 func originOf(prefix []byte) origin {
-	prefix = bytes.TrimRight(prefix, " \t")
+	prefix = trimPrefix(prefix)
 	if len(prefix) == 0 {
 		return origin{}
 	}
-	if len(prefix) > 256 {
-		prefix = prefix[len(prefix)-256:]
-	}
 	return origin{source: sourceOf(prefix), shape: shapeOf(prefix)}
+}
+
+// trimPrefix drops the indentation, and what is too far away to be decoration.
+func trimPrefix(prefix []byte) []byte {
+	prefix = bytes.TrimRight(prefix, " \t")
+	return prefix[max(0, len(prefix)-256):]
 }
 
 // shapeOf keeps the letters: time stamps and thread numbers differ from line to line.
@@ -114,6 +133,9 @@ func shapeOf(prefix []byte) string {
 // sourceOf recognises the decorations that name a program: docker compose, kubectl, syslog and
 // journald, and Android's logcat in its usual formats.
 func sourceOf(prefix []byte) string {
+	if prefix = trimPrefix(prefix); len(prefix) == 0 {
+		return ""
+	}
 	if bar := bytes.IndexByte(prefix, '|'); bar > 0 {
 		name := bytes.TrimSpace(prefix[:bar])
 		if len(name) > 0 && len(name) <= 64 && bytes.IndexByte(name, ' ') < 0 {
@@ -132,9 +154,19 @@ func sourceOf(prefix []byte) string {
 			return printable(prefix[start : stop+1])
 		}
 	}
-	parts := bytes.Fields(prefix)
-	if len(parts) >= 5 && bytes.IndexByte(parts[1], ':') > 0 &&
-		allDigits(parts[2]) && allDigits(parts[3]) {
+	// date, time, pid, tid, level, tag
+	var parts [5][]byte
+	rest := prefix
+	for i := range parts {
+		rest = bytes.TrimLeft(rest, " ")
+		stop := bytes.IndexByte(rest, ' ')
+		if stop < 0 {
+			stop = len(rest)
+		}
+		parts[i], rest = rest[:stop], rest[stop:]
+	}
+	if len(parts[4]) > 0 && bytes.IndexByte(parts[1], ':') > 0 && allDigits(parts[2]) &&
+		allDigits(parts[3]) {
 		return "pid " + string(parts[2])
 	}
 	return ""

@@ -199,7 +199,7 @@ func noReport(log *Log) Finding {
 		f.Title = "The file is empty."
 		f.Meaning = "Nothing was written to it."
 		f.Steps = []string{how}
-	case facts.ZeroBytes*100 > facts.Bytes:
+	case facts.ZeroBytes*100 > min(facts.Bytes, windowBytes):
 		f.Title = "This is no text file."
 		f.Meaning = "It holds many zero bytes, as programs and pictures do."
 		f.Steps = []string{"Give the Player.log or Editor.log of a Unity program (gzip is fine)."}

@@ -15,6 +15,7 @@ const (
 	windowBytes  = 1 << 20   // one window of the log
 	historyBytes = 64 << 10  // kept in front of the read position, for "the lines before"
 	lineBytesMax = 256 << 10 // longer lines are handed on in pieces of this size
+	fillBytes    = 256 << 10 // read at least so much at a time
 )
 
 // line is one line of the log, or one piece of a line longer than lineBytesMax.
@@ -44,7 +45,7 @@ type lineSource struct {
 
 	bytesTotal int64
 	longLines  int
-	zeroBytes  int64
+	zeroBytes  int64 // among the first windowBytes: enough to tell a text from something else
 }
 
 func newLineSource(r io.Reader, words *matcher) *lineSource {
@@ -68,25 +69,29 @@ func (s *lineSource) fill() bool {
 	if s.end == len(s.window) {
 		return false
 	}
-	for empty := 0; empty < 100; empty++ {
+	// A pipe hands out small pieces; looking at each of them alone would look at a long line often.
+	start := s.end
+	for empty := 0; s.end-start < fillBytes && s.end < len(s.window) && !s.eof; {
 		n, err := s.reader.Read(s.window[s.end:])
 		s.bytesTotal += int64(n)
-		s.zeroBytes += int64(bytes.Count(s.window[s.end:s.end+n], []byte{0}))
+		if s.bytesTotal <= windowBytes {
+			s.zeroBytes += int64(bytes.Count(s.window[s.end:s.end+n], []byte{0}))
+		}
 		s.end += n
+		if empty++; n > 0 {
+			empty = 0
+		}
+		if err == nil && empty == 100 {
+			err = io.ErrNoProgress
+		}
 		if err != nil {
 			s.eof = true
 			if !errors.Is(err, io.EOF) {
 				s.err = fmt.Errorf("the log could be read only to line %d: %w", s.number, err)
 			}
-			return n > 0
-		}
-		if n > 0 {
-			return true
 		}
 	}
-	s.eof = true
-	s.err = fmt.Errorf("the log could be read only to line %d: %w", s.number, io.ErrNoProgress)
-	return false
+	return s.end > start
 }
 
 // read returns the next line; with skip, the next line that contains a word.
@@ -141,7 +146,7 @@ func (s *lineSource) skip() {
 		// A word may begin in the last, still incomplete line: keep that line.
 		cut := bytes.LastIndexByte(rest, '\n') + 1
 		if cut == 0 && len(rest) > lineBytesMax {
-			cut = len(rest) - s.words.window*8
+			cut = len(rest) - matchWindow*16
 			s.stepOverPiece(cut)
 		} else {
 			s.pass(cut)

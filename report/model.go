@@ -1,6 +1,10 @@
 package report
 
-import "strings"
+import (
+	"cmp"
+	"slices"
+	"strings"
+)
 
 // model.go: what a log says, as values.
 
@@ -15,7 +19,7 @@ type Facts struct {
 	Bytes       int64     `json:"bytes"` // after unpacking
 	Lines       int       `json:"lines"`
 	LongLines   int       `json:"longLines"` // longer than 256 KiB: read in pieces
-	ZeroBytes   int64     `json:"zeroBytes"` // many of them: not a text
+	ZeroBytes   int64     `json:"zeroBytes"` // in the first MiB; many of them: not a text
 	Dropped     int       `json:"droppedReports"`
 	HeaderAtEnd int       `json:"headerAtEnd,omitempty"` // the log ends right behind this header
 	Before      []LogLine `json:"before,omitempty"`      // the lines in front of that header
@@ -311,20 +315,43 @@ func (u *Usage) AllHeaps() []*Heap {
 }
 
 // SharedBucket returns the bucket allocator of the dual thread allocators. The report prints this
-// one allocator once for each of them; the copy with the most rows is the least cut.
+// one allocator once for each of them; where an excerpt cuts the copies, what they have between
+// them is joined.
 func (u *Usage) SharedBucket() *Bucket {
-	var best *Bucket
+	var joined *Bucket
 	for i := range u.Duals {
 		b := u.Duals[i].Bucket
 		if b == nil {
 			continue
 		}
-		if best == nil || len(b.Rows) > len(best.Rows) ||
-			(len(b.Rows) == len(best.Rows) && b.Block.Known() && !best.Block.Known()) {
-			best = b
+		if joined == nil {
+			copied := *b
+			copied.Rows = slices.Clone(b.Rows)
+			joined = &copied
+			continue
+		}
+		joined.join(b)
+	}
+	return joined
+}
+
+// join adds what another copy of the same allocator has and this one lacks.
+func (b *Bucket) join(other *Bucket) {
+	if !b.Block.Known() {
+		b.Block = other.Block
+	}
+	if !b.Used.Known() {
+		b.Used = other.Used
+	}
+	if !b.Peak.Known() {
+		b.Peak = other.Peak
+	}
+	for _, row := range other.Rows {
+		if !slices.ContainsFunc(b.Rows, func(r BucketRow) bool { return r.Size == row.Size }) {
+			b.Rows = append(b.Rows, row)
 		}
 	}
-	return best
+	slices.SortStableFunc(b.Rows, func(x, y BucketRow) int { return cmp.Compare(x.Size, y.Size) })
 }
 
 // Failed is the number of requests the bucket allocator could not serve.

@@ -183,7 +183,7 @@ func (p *parser) engineLine(ln *line, pos int, w *word) bool {
 	if end < 5 || !isDigit(rest[0]) {
 		return false
 	}
-	s := p.source(originOf(ln.text[:pos]).source)
+	s := p.source(sourceOf(ln.text[:pos]))
 	engine := &LogLine{Line: ln.number, Text: string(rest[:end])}
 	if s.run != nil && (s.taken || s.run.Engine != nil) {
 		s.run, s.taken = nil, false

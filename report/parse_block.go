@@ -36,8 +36,10 @@ type block struct {
 	lines    int
 	fields   int
 	foreign  int
-	rank     int // the furthest place in the order of sections
-	wantBins *Histogram
+	rank     int             // the furthest place in the order of sections
+	threads  map[string]bool // lower-case names of the stacks: each comes once
+	style    string          // how the block spells the names of job workers
+	wantBins *Histogram      // its bins may come on lines of their own
 }
 
 // section is one allocator as printed.

@@ -16,7 +16,7 @@ const (
 
 // memoryLine handles every line of an out-of-memory block.
 func (p *parser) memoryLine(ln *line, pos int, w *word) bool {
-	s := p.source(originOf(ln.text[:pos]).source)
+	s := p.source(sourceOf(ln.text[:pos]))
 	rest := trimEnd(ln.text[pos+len(w.text):])
 	switch w.kind {
 	case kindHeapProbe:
@@ -46,7 +46,7 @@ func (p *parser) memoryLine(ln *line, pos int, w *word) bool {
 	case kindOverviewHead:
 		return true
 	}
-	row, ok := parseOverview(rest, ln.number)
+	row, ok := parseOverview(trimEnd(ln.text[pos+len("[ ALLOC_"):]), ln.number)
 	if ok && len(o.Overview) < overviewRowsMax {
 		o.Overview = append(o.Overview, row)
 	}

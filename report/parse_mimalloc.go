@@ -25,7 +25,7 @@ func (p *parser) mimallocHead(ln *line, pos int) bool {
 	if peak < 0 || !strings.Contains(text, "total") {
 		return false
 	}
-	s := p.source(originOf(ln.text[:min(pos, peak)]).source)
+	s := p.source(sourceOf(ln.text[:min(pos, peak)]))
 	run := p.current(s)
 	indent := pos
 	if pos > peak { // a heading of newer versions: " arenas          peak       total ..."

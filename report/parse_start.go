@@ -14,7 +14,7 @@ const (
 
 // startLine handles the heading of the list and its lines: `    "memorysetup-...=16777216"`.
 func (p *parser) startLine(ln *line, pos int, w *word) bool {
-	s := p.source(originOf(ln.text[:pos]).source)
+	s := p.source(sourceOf(ln.text[:pos]))
 	if w.kind == kindStartHead {
 		if !bytes.Contains(ln.text[pos:], []byte("Configuration Parameters")) {
 			return false
@@ -108,6 +108,6 @@ func (p *parser) protocolLine(ln *line, pos int) bool {
 			}
 		}
 	}
-	p.current(p.source(originOf(ln.text[:pos]).source)).Leaks = leaks
+	p.current(p.source(sourceOf(ln.text[:pos]))).Leaks = leaks
 	return true
 }

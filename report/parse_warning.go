@@ -18,7 +18,7 @@ const (
 
 // warningLine handles a message, the hint printed behind it, and the stacks a diagnostic run adds.
 func (p *parser) warningLine(ln *line, pos int, w *word) bool {
-	s := p.source(originOf(ln.text[:pos]).source)
+	s := p.source(sourceOf(ln.text[:pos]))
 	switch w.kind {
 	case kindWarningHint:
 		return s.hint(ln, w)

@@ -147,18 +147,30 @@ func reportCharts(u *Usage, prefix string) []chart {
 	return charts
 }
 
+const rankedMax = 11 // bars of the ranking; the rest is one bar
+
 // rankChart ranks what each allocator took, and how much of that it used.
 func rankChart(u *Usage, id string) (chart, bool) {
 	c := chart{ID: id, Kind: "barh", Unit: "MB", Title: "Highest use and memory taken, ranked",
 		Note: "The peaks need not have come at one moment."}
 	used, taken := chartSeries{Name: "used"}, chartSeries{Name: "taken"}
-	for _, part := range rankedParts(u) {
-		if part.Taken == 0 {
+	var rest Part
+	for i, part := range rankedParts(u) {
+		if i >= rankedMax {
+			rest.Used += part.Used
+			rest.Taken += part.Taken
 			continue
 		}
-		c.Labels = append(c.Labels, part.Plain)
-		used.Values = append(used.Values, megabytes(part.Used))
-		taken.Values = append(taken.Values, megabytes(part.Taken))
+		if part.Taken > 0 {
+			c.Labels = append(c.Labels, part.Plain)
+			used.Values = append(used.Values, megabytes(part.Used))
+			taken.Values = append(taken.Values, megabytes(part.Taken))
+		}
+	}
+	if rest.Taken > 0 {
+		c.Labels = append(c.Labels, "everything else")
+		used.Values = append(used.Values, megabytes(rest.Used))
+		taken.Values = append(taken.Values, megabytes(rest.Taken))
 	}
 	c.Series = []chartSeries{used, taken}
 	return c, len(c.Labels) > 0
@@ -167,8 +179,8 @@ func rankChart(u *Usage, id string) (chart, bool) {
 // stackChart sets the use of the threads' blocks against their size.
 func stackChart(u *Usage, id string) (chart, bool) {
 	c := chart{ID: id, Kind: "barh", Log: true, Unit: "KB", Title: "Block use against block size",
-		Note: "The fullest thread of each kind, and one block of each job allocator's pool."}
-	peak, block := chartSeries{Name: "highest use"}, chartSeries{Name: "block size"}
+		Note: "The fullest thread of each kind; for heaps, all of their blocks."}
+	peak, block := chartSeries{Name: "highest use"}, chartSeries{Name: "size of the blocks"}
 	for _, t := range groupStacks(u) {
 		if !t.highest.Initial.Known() {
 			continue
@@ -178,10 +190,10 @@ func stackChart(u *Usage, id string) (chart, bool) {
 		block.Values = append(block.Values, kilobytes(t.highest.Initial.Bytes))
 	}
 	for _, h := range u.AllHeaps() {
-		if h.Block.Known() && h.Block.Bytes > 0 {
+		if size := h.Block.Bytes * h.Blocks.N; size > 0 {
 			c.Labels = append(c.Labels, PlainName(h.Text))
-			peak.Values = append(peak.Values, kilobytes(h.inBlocks()))
-			block.Values = append(block.Values, kilobytes(h.Block.Bytes))
+			peak.Values = append(peak.Values, kilobytes(min(size, h.inBlocks())))
+			block.Values = append(block.Values, kilobytes(size))
 		}
 	}
 	c.Series = []chartSeries{peak, block}

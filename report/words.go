@@ -102,7 +102,14 @@ var logWords = newMatcher([]word{
 	{"Failed Allocations. Bucket layout:", kindField, fieldLayout},
 	{" Subsections = ", kindRow, 0},
 
-	{"[ ALLOC_", kindOverview, 0},
+	{"[ ALLOC_TEMP", kindOverview, 0},
+	{"[ ALLOC_DEFAULT", kindOverview, 0},
+	{"[ ALLOC_GFX", kindOverview, 0},
+	{"[ ALLOC_CACHE", kindOverview, 0},
+	{"[ ALLOC_TYPETREE", kindOverview, 0},
+	{"[ ALLOC_PROFILER", kindOverview, 0},
+	{"[ ALLOC_MEMORY", kindOverview, 0},
+	{"[ ALLOC_BUCKET", kindOverview, 0},
 	{"System out of memory", kindOutOfMemory, 0},
 	{"Trying to allocate: ", kindAsk, 0},
 	{"Allocation happen", kindWhere, 0},
@@ -111,7 +118,7 @@ var logWords = newMatcher([]word{
 
 	{"[UnityMemory]", kindStartHead, 0},
 	{"memorysetup-", kindSetting, 0},
-	{"##utp:{\"", kindProtocol, 0},
+	{"##utp:{\"type\"", kindProtocol, 0},
 	{"heap stats:", kindMimalloc, 0},
 	{"block      total#", kindMimalloc, 0},
 
@@ -120,7 +127,6 @@ var logWords = newMatcher([]word{
 	{"; Version is '", kindEngine, 0},
 	{"log-memory-performance-stats", kindSwitch, 0},
 
-	{"Crash!!!", kindCrash, 0},
 	{"OUTPUTTING STACK TRACE", kindCrash, 0},
 	{"Native Crash Reporting", kindCrash, 0},
 	{"Caught fatal signal", kindCrash, 0},

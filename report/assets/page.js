@@ -27,22 +27,29 @@
     return lines;
   }
 
-  function axis(chart, values) {
+  // The axis of the names. Every name is shown.
+  function names() {
     return {
-      type: values && chart.log ? "logarithmic" : values ? "linear" : "category",
-      grid: { color: color("--line"), display: values },
-      border: { color: color("--line") },
+      grid: { display: false }, border: { color: color("--line") },
+      ticks: { color: color("--soft"), autoSkip: false, maxRotation: 60 }
+    };
+  }
+
+  // The axis of the values. A logarithmic one names powers of ten only.
+  function values(chart) {
+    return {
+      type: chart.log ? "logarithmic" : "linear",
+      min: !chart.log ? undefined : chart.unit === "frames" ? 0.5 : 0.01,
+      grid: { color: color("--line") }, border: { color: color("--line") },
       ticks: {
-        color: color("--soft"),
-        autoSkip: values,
-        maxTicksLimit: values ? 7 : undefined,
-        maxRotation: values ? 0 : 60,
-        callback: values ? function (value) {
-          if (chart.log && !/^1(\.|0*$)/.test(String(value)) && value !== 0.1) return "";
+        color: color("--soft"), maxTicksLimit: 7, maxRotation: 0,
+        callback: function (value) {
+          var power = Math.log10(value);
+          if (chart.log && Math.abs(power - Math.round(power)) > 1e-9) return "";
           return value.toLocaleString("en-US");
-        } : undefined
+        }
       },
-      title: values ? { display: true, text: chart.unit, color: color("--soft") } : undefined
+      title: { display: true, text: chart.unit, color: color("--soft") }
     };
   }
 
@@ -68,8 +75,7 @@
       options: {
         animation: false, responsive: true, maintainAspectRatio: false,
         indexAxis: across ? "y" : "x",
-        scales: across ? { x: axis(chart, true), y: axis(chart, false) }
-          : { x: axis(chart, false), y: axis(chart, true) },
+        scales: across ? { x: values(chart), y: names() } : { x: names(), y: values(chart) },
         plugins: {
           legend: { display: chart.series.length > 1, labels: { color: color("--text") } },
           tooltip: { callbacks: {
