@@ -55,7 +55,7 @@ static void test_fail(const char *file, int line, const char *format, ...)
 /* CHECK without words: the condition is the message. */
 #define CHECKED(condition) CHECK(condition, "%s", #condition)
 
-/* Keeps the compiler from knowing a value, so that it neither removes an allocation nor warns of one. */
+/* Keeps the compiler from knowing a value, so that it neither removes an allocation nor warns. */
 TEST_UNUSED static inline size_t opaque_size(size_t value)
 {
     __asm__ volatile("" : "+r"(value));

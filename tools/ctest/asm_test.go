@@ -23,8 +23,9 @@ type instruction struct {
 	decode x86asm.Inst
 }
 
-// The fast paths of malloc and free, executed step by step in a program of its own, have at most 25 instructions,
-// take no lock and call nothing. What is counted is what runs, so there is no guess about which branch is likely.
+// The fast paths of malloc and free, executed step by step in a program of its own, have at most 25
+// instructions, take no lock and call nothing. What is counted is what runs, so there is no guess
+// about which branch is likely.
 func TestFastPathsAreShort(t *testing.T) {
 	openLibrary(t)
 	source := filepath.Join(moduleRoot, "clib", "tests", "testdata", "fastpath.c")
@@ -43,8 +44,8 @@ func TestFastPathsAreShort(t *testing.T) {
 	}
 }
 
-// checkFastPath compares the steps with the limits. Only malloc and free have promised theirs; the others are
-// shown, and must not take locks either.
+// checkFastPath compares the steps with the limits. Only malloc and free have promised theirs; the
+// others are shown, and must not take locks either.
 func checkFastPath(t *testing.T, function string, steps []instruction) {
 	var listing strings.Builder
 	calls := 0
@@ -60,7 +61,8 @@ func checkFastPath(t *testing.T, function string, steps []instruction) {
 	}
 	promised := function == "malloc" || function == "free"
 	if promised && len(steps) > fastPathInstructionsMax {
-		t.Errorf("%s takes %d instructions, at most %d", function, len(steps), fastPathInstructionsMax)
+		t.Errorf("%s takes %d instructions, at most %d", function, len(steps),
+			fastPathInstructionsMax)
 	}
 	if promised && calls > 0 {
 		t.Errorf("%s calls %d functions", function, calls)
@@ -68,7 +70,8 @@ func checkFastPath(t *testing.T, function string, steps []instruction) {
 	t.Logf("%s: %d instructions\n%s", function, len(steps), listing.String())
 }
 
-// locks reports whether the instruction locks the bus: by its prefix, or as xchg with memory does without one.
+// locks reports whether the instruction locks the bus: by its prefix, or as xchg with memory does
+// without one.
 func locks(instruction x86asm.Inst) bool {
 	for _, prefix := range instruction.Prefix {
 		if prefix&0xff == x86asm.PrefixLOCK && prefix&x86asm.PrefixImplicit == 0 {
@@ -86,8 +89,9 @@ func locks(instruction x86asm.Inst) bool {
 	return false
 }
 
-// traceCall runs the program until the function has been called often enough to be warm and then notes every
-// instruction of the library that one further call executes. The program marks the call with two breakpoints.
+// traceCall runs the program until the function has been called often enough to be warm and then
+// notes every instruction of the library that one further call executes. The program marks the call
+// with two breakpoints.
 func traceCall(t *testing.T, program, function string) []instruction {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()

@@ -45,8 +45,9 @@ func (c *Compiler) SharedObject(source string, options []string) (string, error)
 	return c.build(source, ".so", append([]string{"-shared", "-fPIC"}, options...), nil)
 }
 
-// build runs the compiler for one file. -fno-builtin keeps gcc from removing or joining the calls under test; the
-// warnings that are off are those about misuse of malloc, which the tests commit on purpose.
+// build runs the compiler for one file. -fno-builtin keeps gcc from removing or joining the calls
+// under test; the warnings that are off are those about misuse of malloc, which the tests commit on
+// purpose.
 func (c *Compiler) build(source, suffix string, options, link []string) (string, error) {
 	command := []string{"gcc", "-std=gnu11"}
 	if strings.HasSuffix(source, ".cpp") {
@@ -66,7 +67,8 @@ func (c *Compiler) build(source, suffix string, options, link []string) (string,
 	result := c.built[key]
 	if result == nil {
 		name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
-		result = &artifact{file: filepath.Join(c.Out, fmt.Sprintf("%s-%d%s", name, len(c.built), suffix))}
+		name = fmt.Sprintf("%s-%d%s", name, len(c.built), suffix)
+		result = &artifact{file: filepath.Join(c.Out, name)}
 		c.built[key] = result
 	}
 	c.mutex.Unlock()

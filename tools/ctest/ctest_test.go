@@ -16,8 +16,8 @@ var (
 	compiler   *Compiler
 )
 
-// waitersPerCPU: most of a test's time is waiting for memory to be given back or for a child, so more tests than
-// processors run at one time.
+// waitersPerCPU: most of a test's time is waiting for memory to be given back or for a child, so
+// more tests than processors run at one time.
 const waitersPerCPU = 4
 
 func TestMain(m *testing.M) {

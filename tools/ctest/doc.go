@@ -1,47 +1,49 @@
 // Package ctest compiles and runs the test programs of the C library, clib/tests.
 //
-// Purpose: a test of libgranary.so is one C or C++ file, or one shell script, whose head says how it is run and
-// what it must print. This package reads the head, compiles the file, runs it with the library preloaded and
-// compares.
+// Purpose: a test of libgranary.so is one C or C++ file, or one shell script, whose head says how
+// it is run and what it must print. This package reads the head, compiles the file, runs it with
+// the library preloaded and compares.
 //
-// The structures: Header is the head of one file; Compiler turns files into programs, once each; Library is the
-// allocator under test; Case is one run of one file, with its environment.
+// The structures: Header is the head of one file; Compiler turns files into programs, once each;
+// Library is the allocator under test; Case is one run of one file, with its environment.
 //
 // The path of one test:
 //
 //  1. Load walks clib/tests and parses the head of each file (ParseHeader).
 //  2. Expand makes a Case of the file, and one more for every "also" line in its head.
-//  3. Compiler.Build compiles the file and the plug-ins it names.
+//  3. Execute compiles the file and the plug-ins it names (Compiler).
 //  4. Run starts it in a process group of its own and ends that group when the time is over.
 //  5. Judge compares exit status, signal, standard output and standard error with the head.
 //
-// The head is the comment lines at the top of the file ("//" in C, "#" in scripts). A line "key: value" with a
-// key in small letters is a directive; every other line is prose. The directives:
+// The head is the comment lines at the top of the file ("//" in C, "#" in scripts). A line
+// "key: value" with a key in small letters is a directive; every other line is prose:
 //
-//	covers: 7 10          rows of docs/compatibility.md that the test proves
-//	env: A=1 B=2          environment of the run, may be repeated
-//	args: WORDS           arguments of the program
-//	run: COMMAND          a shell command instead of the program itself, which is {exe}
-//	also: A=1             run once more with this environment as well; may be repeated
-//	expect: REGEXP        the first must match the first line of standard error, each further one a later line
-//	expect-out: REGEXP    the same for standard output
-//	refuse: REGEXP        no line of standard error or output may match
-//	expect-exit: N        exit status, 0 if not given
-//	signal: NAME          the program must die of this signal (SIGABRT)
-//	cflags: WORDS         further compiler options
-//	link: WORDS           options behind the source file: libraries
-//	plugin: F.c WORDS     compile F.c from the same folder as {F.so}, with further options
-//	library: WORD         preload (if not given), none (no preload; {lib} still names the file)
-//	needs: WORDS          root, or commands that must be on the machine, else the test is skipped
-//	timeout: SECONDS      60 if not given
-//	sanitize: WORDS       also run it built with -fsanitize=address,undefined in system mode
-//	only: granary         it tests what only Granary has: skipped when another allocator is under test
+//	covers: 7 10        rows of docs/compatibility.md that the test proves
+//	env: A=1 B=2        environment of the run; may be repeated
+//	args: WORDS         arguments of the program
+//	run: COMMAND        a shell command instead of the program itself, which is {exe}
+//	also: A=1           run once more with this environment as well; may be repeated
+//	expect: REGEXP      the first must match the first line of standard error, each further one
+//	                    a later line
+//	expect-out: REGEXP  the same for standard output
+//	refuse: REGEXP      no line of standard error or output may match
+//	expect-exit: N      exit status, 0 if not given
+//	signal: NAME        the program must die of this signal (SIGABRT)
+//	cflags: WORDS       further compiler options
+//	link: WORDS         options behind the source file: libraries
+//	plugin: F.c WORDS   compile plugins/F.c beside the test as {F.so}, with further options
+//	library: WORD       preload (if not given), none (no preload; {lib} still names the file)
+//	needs: WORDS        root, or commands that must be on the machine, else the test is skipped
+//	timeout: SECONDS    60 if not given
+//	sanitize: yes       also run it built with the sanitizers (sanitize_test.go)
+//	only: granary       tests what only Granary has: skipped when another allocator is tested
 //
-// Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so, {libdir} its
-// folder, {static} libgranary.a, {granary} the options that link with libgranary.so, {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in.
+// Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so,
+// {libdir} its folder, {static} libgranary.a, {granary} the options that link with libgranary.so,
+// {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in.
 //
-// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone, and GRANARY_CTEST_LIBRARY=FILE on another
-// allocator: that is how the tests themselves are proven.
+// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone, and GRANARY_CTEST_LIBRARY=FILE on
+// another allocator: that is how the tests themselves are proven.
 //
 // The package must not import anything of the core: it sees the library as its users do.
 package ctest

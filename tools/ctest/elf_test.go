@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// Limits of the library file. glibc keeps about 1.6 KiB of thread data for objects that are opened late, and all of
-// them share it; the file size is a promise of the project.
+// Limits of the library file. glibc keeps about 1.6 KiB of thread data for objects that are opened
+// late, and all of them share it; the file size is a promise of the project.
 const (
 	threadDataBytesMax = 256
 	fileBytesMax       = 400 << 10
@@ -38,7 +38,8 @@ func TestLibraryFileIsSmall(t *testing.T) {
 		t.Fatal(err)
 	}
 	if info.Size() > fileBytesMax {
-		t.Errorf("%s has %d bytes, at most %d are promised", library.Preload, info.Size(), fileBytesMax)
+		t.Errorf("%s has %d bytes, at most %d are promised", library.Preload, info.Size(),
+			fileBytesMax)
 	}
 }
 
@@ -51,8 +52,8 @@ func TestThreadDataFitIntoTheReserve(t *testing.T) {
 	}
 }
 
-// Thread data of the dynamic kinds are allocated on first touch, by the loader, with malloc: which would then
-// call itself.
+// Thread data of the dynamic kinds are allocated on first touch, by the loader, with malloc: which
+// would then call itself.
 func TestThreadDataNeedNoAllocation(t *testing.T) {
 	file := openLibrary(t)
 	for _, kind := range relocationKinds(t, file) {
@@ -107,8 +108,8 @@ func TestLibraryNeedsOnlyTheLibc(t *testing.T) {
 	}
 }
 
-// A name with a version of the library's own would hide nothing of the libc's: programs ask for malloc of
-// GLIBC_2.2.5 and would go on getting it.
+// A name with a version of the library's own would hide nothing of the libc's: programs ask for
+// malloc of GLIBC_2.2.5 and would go on getting it.
 func TestExportedNamesHaveNoVersion(t *testing.T) {
 	file := openLibrary(t)
 	if values, err := file.DynValue(elf.DT_VERDEF); err == nil && len(values) > 0 {
@@ -130,7 +131,8 @@ func TestLibraryStaysWhenClosed(t *testing.T) {
 	t.Error("the library is not linked with -z nodelete")
 }
 
-// The code is mapped without the right to write, the data without the right to execute, the stack too.
+// The code is mapped without the right to write, the data without the right to execute, the stack
+// too.
 func TestSegmentsAreNotWritableAndExecutable(t *testing.T) {
 	for _, segment := range openLibrary(t).Progs {
 		if segment.Flags&elf.PF_W != 0 && segment.Flags&elf.PF_X != 0 {
@@ -195,7 +197,8 @@ func TestExportedNamesAreThoseOfTheList(t *testing.T) {
 
 var apiName = regexp.MustCompile(`(?m)^GRANARY_API .*?\b(granary_[a-z_]+)\(`)
 
-// Every function of granary.h is there, and no granary_ function is there that the header does not know.
+// Every function of granary.h is there, and no granary_ function is there that the header does not
+// know.
 func TestExportedNamesAreThoseOfTheHeader(t *testing.T) {
 	names := exported(t, openLibrary(t))
 	text, err := os.ReadFile(filepath.Join(moduleRoot, "clib", "include", "granary.h"))

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// The pkg-config file names what a program needs: with it, and the files where it says they are, a program
-// compiles, links and runs on Granary.
+// The pkg-config file names what a program needs: with it, and the files where it says they are, a
+// program compiles, links and runs on Granary.
 func TestPkgConfigFileLeadsToTheLibrary(t *testing.T) {
 	openLibrary(t)
 	source, err := os.ReadFile(filepath.Join(library.Dir, "pkgconfig", "granary.pc"))
@@ -49,7 +49,8 @@ int main(void)
 	}
 }
 
-// install puts the library, the header and the pkg-config file below prefix, as `make install` does.
+// install puts the library, the header and the pkg-config file below prefix, as `make install`
+// does.
 func install(t *testing.T, prefix, pkgConfig string) {
 	t.Helper()
 	header, err := os.ReadFile(filepath.Join(moduleRoot, "clib", "include", "granary.h"))
@@ -82,8 +83,8 @@ func install(t *testing.T, prefix, pkgConfig string) {
 	}
 }
 
-// readPkgConfig understands the little of the format that granary.pc uses: variables and fields. pkg-config itself
-// may not be on the machine.
+// readPkgConfig understands the little of the format that granary.pc uses: variables and fields.
+// pkg-config itself may not be on the machine.
 func readPkgConfig(t *testing.T, path string) map[string]string {
 	t.Helper()
 	text, err := os.ReadFile(path)

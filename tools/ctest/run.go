@@ -24,8 +24,8 @@ type Result struct {
 // signalWait is how long a run that was told to end may take for it.
 const signalWait = 5 * time.Second
 
-// Run starts command in a process group of its own with exactly this environment. When the time is over the
-// whole group is ended, so that children of a hanging test do not stay behind.
+// Run starts command in a process group of its own with exactly this environment. When the time is
+// over the whole group is ended, so that children of a hanging test do not stay behind.
 func Run(command, env []string, dir string, timeout time.Duration) (*Result, error) {
 	cmd := exec.Command(command[0], command[1:]...)
 	cmd.Env = env
@@ -61,7 +61,8 @@ func Run(command, env []string, dir string, timeout time.Duration) (*Result, err
 	return result, nil
 }
 
-// Judge compares a result with what the head of the test expects, and returns what is wrong with it.
+// Judge compares a result with what the head of the test expects, and returns what is wrong with
+// it.
 func Judge(header *Header, result *Result) []string {
 	var faults []string
 	if result.TimedOut {
@@ -70,7 +71,8 @@ func Judge(header *Header, result *Result) []string {
 	switch {
 	case header.Signal != "":
 		if want := unix.SignalNum(header.Signal); result.Signal != want || want == 0 {
-			faults = append(faults, fmt.Sprintf("ended with %s, expected %s", result.ending(), header.Signal))
+			faults = append(faults, fmt.Sprintf("ended with %s, expected %s", result.ending(),
+				header.Signal))
 		}
 	case result.Signal != 0 || result.Exit != header.ExpectExit:
 		faults = append(faults, fmt.Sprintf("ended with %s, expected exit status %d",
@@ -95,15 +97,16 @@ func (r *Result) ending() string {
 	return fmt.Sprintf("exit status %d", r.Exit)
 }
 
-// matchLines says which patterns find no line: the first must match the first line, the others lines behind it
-// in their order.
+// matchLines says which patterns find no line: the first must match the first line, the others
+// lines behind it in their order.
 func matchLines(stream string, patterns []*regexp.Regexp, text string) []string {
 	if len(patterns) == 0 {
 		return nil
 	}
 	lines := strings.Split(strings.TrimSuffix(text, "\n"), "\n")
 	if !patterns[0].MatchString(lines[0]) {
-		return []string{fmt.Sprintf("first line of %s is %q, expected %q", stream, lines[0], patterns[0])}
+		return []string{fmt.Sprintf("first line of %s is %q, expected %q", stream, lines[0],
+			patterns[0])}
 	}
 	next := 1
 	for _, pattern := range patterns[1:] {
@@ -118,7 +121,8 @@ func matchLines(stream string, patterns []*regexp.Regexp, text string) []string 
 	return nil
 }
 
-// plainEnvironment is the environment of every run: nothing of Granary's or of the loader's from outside.
+// plainEnvironment is the environment of every run: nothing of Granary's or of the loader's from
+// outside.
 func plainEnvironment() []string {
 	var env []string
 	for _, entry := range os.Environ() {

@@ -7,9 +7,10 @@ import (
 	"testing"
 )
 
-// Tests marked "sanitize" are also built with AddressSanitizer and UndefinedBehaviorSanitizer and run with Granary
-// behind the sanitizer's own allocator, in system mode: this proves that the test programs do nothing wrong
-// themselves, and that Granary in the process does not disturb the sanitizers.
+// Tests marked "sanitize" are also built with AddressSanitizer and UndefinedBehaviorSanitizer and
+// run with Granary behind the sanitizer's own allocator, in system mode: this proves that the test
+// programs do nothing wrong themselves, and that Granary in the process does not disturb the
+// sanitizers.
 func TestProgramsAreCleanUnderSanitizers(t *testing.T) {
 	files, err := Load(moduleRoot)
 	if err != nil {

@@ -1,6 +1,7 @@
-// Odd arguments of the aligned functions, as glibc 2.36 documents them: posix_memalign wants a power of two that is
-// a multiple of sizeof(void *), says EINVAL and leaves the target alone; memalign and aligned_alloc round up to a
-// power of two, and aligned_alloc takes sizes that are no multiple of the alignment.
+// Odd arguments of the aligned functions, as glibc 2.36 documents them: posix_memalign wants a
+// power of two that is a multiple of sizeof(void *), says EINVAL and leaves the target alone;
+// memalign and aligned_alloc round up to a power of two, and aligned_alloc takes sizes that are no
+// multiple of the alignment.
 // covers: 42
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
@@ -22,7 +23,8 @@ int main(void)
         posix_refuses(bad[i]);
 
     static const struct { size_t alignment, rounded; } rounded[] = {
-        {0, 16}, {1, 16}, {3, 16}, {7, 16}, {9, 16}, {17, 32}, {24, 32}, {48, 64}, {65, 128}, {100, 128},
+        {0, 16}, {1, 16}, {3, 16}, {7, 16}, {9, 16}, {17, 32}, {24, 32}, {48, 64}, {65, 128},
+        {100, 128},
         {1000, 1024}, {4097, 8192},
     };
     for (size_t i = 0; i < sizeof rounded / sizeof *rounded; i++) {

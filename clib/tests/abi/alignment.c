@@ -1,5 +1,6 @@
-// Every block is aligned to 16 bytes whatever its size, also 0 to 8 bytes where others give 8, and aligned requests
-// up to 2^30 get what they ask for, are writable to the end and can be freed and reallocated.
+// Every block is aligned to 16 bytes whatever its size, also 0 to 8 bytes where others give 8, and
+// aligned requests up to 2^30 get what they ask for, are writable to the end and can be freed and
+// reallocated.
 // covers: 34 40
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
@@ -37,7 +38,8 @@ static void every_size(void)
 
 static void every_alignment(void)
 {
-    static const size_t sizes[] = {0, 1, 8, 16, 17, 24, 100, 1000, 2048, 4095, 20000, 32768, 32769, 100000};
+    static const size_t sizes[] = {0, 1, 8, 16, 17, 24, 100, 1000, 2048, 4095, 20000, 32768,
+        32769, 100000};
     for (unsigned bits = 3; bits <= 30; bits++) {
         size_t alignment = (size_t)1 << bits;
         size_t at_least = alignment < 16 ? 16 : alignment;

@@ -1,5 +1,5 @@
-// calloc gives zeros, whether the block is fresh, was used and freed with rubbish in it, came through another
-// thread, or lies in a span that was given back and taken again.
+// calloc gives zeros, whether the block is fresh, was used and freed with rubbish in it, came
+// through another thread, or lies in a span that was given back and taken again.
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_RELEASE=0
 // also: GRANARY_ALLOC_SYSTEM=1
@@ -26,7 +26,9 @@ int main(void)
         for (size_t i = 0; i < BLOCKS; i++) {
             uint64_t number = random_next(&random);
             // 1 to 4 of 8 tiny, the others up to 64 KiB, some larger.
-            size_t limit = number % 8 < 5 ? TINY_BYTES_MAX : number % 8 < 7 ? SMALL_BYTES_MAX : 64 * KIB;
+            size_t limit = number % 8 < 5 ? TINY_BYTES_MAX : SMALL_BYTES_MAX;
+            if (number % 8 == 7)
+                limit = 64 * KIB;
             sizes[i] = 1 + (number >> 8) % limit;
             blocks[i] = number & 16 ? calloc(sizes[i], 1) : calloc(1, sizes[i]);
             CHECKED(blocks[i] != NULL);

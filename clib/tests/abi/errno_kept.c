@@ -1,4 +1,5 @@
-// free keeps errno, also where it gives memory back to the system; successful calls of the others need not.
+// free keeps errno, also where it gives memory back to the system; successful calls of the others
+// need not.
 // covers: 37
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

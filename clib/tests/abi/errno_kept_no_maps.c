@@ -1,5 +1,5 @@
-// free keeps errno even when the system cannot take memory back, because the process has used up its mappings
-// and the munmap that would split one fails.
+// free keeps errno even when the system cannot take memory back, because the process has used up
+// its mappings and the munmap that would split one fails.
 // covers: 28 37
 #include "test.h"
 #include <sys/resource.h>
@@ -10,7 +10,8 @@ enum { BLOCKS = 512 };
 static void exhaust_mappings(void)
 {
     size_t pages = 140000;
-    char *area = mmap(NULL, pages * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    char *area = mmap(NULL, pages * 4096, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                      -1, 0);
     CHECKED(area != MAP_FAILED);
     for (size_t page = 0; page < pages; page += 2)
         if (mprotect(area + page * 4096, 4096, PROT_READ | PROT_WRITE) != 0)

@@ -1,4 +1,5 @@
-// The less known functions work: reallocarray, cfree, valloc, pvalloc, free_sized and free_aligned_sized of C23.
+// The less known functions work: reallocarray, cfree, valloc, pvalloc, free_sized and
+// free_aligned_sized of C23.
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
 #include "test.h"

@@ -1,4 +1,5 @@
-// granary_get_stats counts exactly: blocks, bytes asked for, the normal tier, and what short structures get.
+// granary_get_stats counts exactly: blocks, bytes asked for, the normal tier, and what short
+// structures get.
 // only: granary
 // link: {granary}
 #include "test.h"
@@ -51,7 +52,8 @@ int main(void)
     // A caller built against an older, shorter structure.
     char part[64];
     memset(part, 0x77, sizeof part);
-    CHECKED(granary_get_stats((granary_stats *)part, 32) == 0 && part[32] == 0x77 && part[63] == 0x77);
+    CHECKED(granary_get_stats((granary_stats *)part,
+            32) == 0 && part[32] == 0x77 && part[63] == 0x77);
     errno = 0;
     CHECKED(granary_get_stats(NULL, sizeof after) == -1 && errno == EINVAL);
     errno = 0;

@@ -1,5 +1,5 @@
-// mallinfo2, mallinfo, malloc_info, malloc_stats, malloc_trim and mallopt speak of the heap in use, not of one of
-// the libc that nobody uses.
+// mallinfo2, mallinfo, malloc_info, malloc_stats, malloc_trim and mallopt speak of the heap in use,
+// not of one of the libc that nobody uses.
 // covers: 45
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
@@ -41,7 +41,8 @@ int main(void)
     CHECK(full.arena + full.hblkhd >= full.uordblks, "arena %zu + hblkhd %zu < uordblks %zu",
           full.arena, full.hblkhd, full.uordblks);
     struct mallinfo old = mallinfo();
-    CHECK((size_t)(unsigned)old.uordblks == full.uordblks || near((unsigned)old.uordblks, full.uordblks),
+    size_t old_in_use = (unsigned)old.uordblks;
+    CHECK(old_in_use == full.uordblks || near(old_in_use, full.uordblks),
           "mallinfo %d, mallinfo2 %zu", old.uordblks, full.uordblks);
 
     char *text = info_text();
@@ -64,8 +65,10 @@ int main(void)
     CHECK(after.fordblks > 0, "nothing is free after freeing all");
 
     size_t rss = rss_bytes();
-    CHECK(malloc_trim(0) == 1, "malloc_trim gave nothing back of %d MB", BLOCKS * BLOCK_BYTES / 1000000);
-    CHECK(rss_bytes() < rss - (size_t)BLOCKS * BLOCK_BYTES / 2, "malloc_trim: %zu KiB before, %zu after",
+    CHECK(malloc_trim(0) == 1, "malloc_trim gave nothing back of %d MB",
+          BLOCKS * BLOCK_BYTES / 1000000);
+    CHECK(rss_bytes() < rss - (size_t)BLOCKS * BLOCK_BYTES / 2,
+          "malloc_trim: %zu KiB before, %zu after",
           rss / KIB, rss_bytes() / KIB);
 
     CHECK(mallopt(M_MMAP_THRESHOLD, 1 << 20) == 1, "mallopt refuses M_MMAP_THRESHOLD");

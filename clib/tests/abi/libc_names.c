@@ -1,5 +1,5 @@
-// Programs and old libraries call __libc_malloc and its relatives by name. A block from there can be freed and
-// reallocated like any other.
+// Programs and old libraries call __libc_malloc and its relatives by name. A block from there can
+// be freed and reallocated like any other.
 // covers: 9
 #include "test.h"
 

@@ -1,5 +1,6 @@
-// GRANARY_ALLOC_LIMIT refuses what would go over it with NULL and ENOMEM, in every tier and through every function;
-// the program goes on, and after freeing gets memory again. The refusals are counted.
+// GRANARY_ALLOC_LIMIT refuses what would go over it with NULL and ENOMEM, in every tier and through
+// every function; the program goes on, and after freeing gets memory again. The refusals are
+// counted.
 // covers: 39 46
 // only: granary
 // link: {granary}
@@ -51,7 +52,8 @@ int main(void)
         malloc_trim(0);
     }
     CHECKED(granary_get_stats(&stats, sizeof stats) == 0);
-    CHECK(stats.limit_bytes == 32 * MIB, "limit_bytes is %llu", (unsigned long long)stats.limit_bytes);
+    CHECK(stats.limit_bytes == 32 * MIB, "limit_bytes is %llu",
+          (unsigned long long)stats.limit_bytes);
     CHECK(stats.limit_failures >= 30, "limit_failures is %llu",
           (unsigned long long)stats.limit_failures);
     return 0;

@@ -1,4 +1,5 @@
-# The limit takes plain bytes and K, M and G; one that it cannot read is named and not taken for something else.
+# The limit takes plain bytes and K, M and G; one that it cannot read is named and not taken for
+# something else.
 # covers: 46
 # only: granary
 # needs: python3

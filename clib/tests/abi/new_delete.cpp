@@ -1,5 +1,5 @@
-// All forms of new and delete work together: sizes, alignments, arrays, and blocks from one form that the language
-// lets another one free.
+// All forms of new and delete work together: sizes, alignments, arrays, and blocks from one form
+// that the language lets another one free.
 // covers: 10
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

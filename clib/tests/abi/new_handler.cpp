@@ -1,5 +1,5 @@
-// At the limit every throwing form of new calls the new_handler until it gives up or throws, then throws bad_alloc;
-// every nothrow form returns null; malloc never calls the handler.
+// At the limit every throwing form of new calls the new_handler until it gives up or throws, then
+// throws bad_alloc; every nothrow form returns null; malloc never calls the handler.
 // covers: 39 44
 // only: granary
 // env: GRANARY_ALLOC_LIMIT=16M
@@ -68,7 +68,8 @@ template <typename Call> void expect_null(const char *name, Call call)
     std::set_new_handler(giving_handler);
     CHECK(opaque_pointer(call()) == nullptr, "%s gave a block", name);
     CHECK(handler_calls == 3, "%s called the handler %d times, not 3", name, handler_calls);
-    // A nothrow form calls the throwing one and turns its bad_alloc into null. A handler may throw bad_alloc only.
+    // A nothrow form calls the throwing one and turns its bad_alloc into null. A handler may throw
+    // bad_alloc only.
     std::set_new_handler([] { throw std::bad_alloc(); });
     CHECK(opaque_pointer(call()) == nullptr, "%s let bad_alloc through", name);
     std::set_new_handler(nullptr);

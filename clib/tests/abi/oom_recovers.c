@@ -1,5 +1,5 @@
-// With the address space limited, blocks run out with NULL and ENOMEM and not with a crash; when all are freed the
-// same can be allocated again; and what was there before is unharmed.
+// With the address space limited, blocks run out with NULL and ENOMEM and not with a crash; when
+// all are freed the same can be allocated again; and what was there before is unharmed.
 // covers: 39
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

@@ -1,5 +1,5 @@
-// Every function of the malloc family that a program can reach is Granary's: one left with the libc would hand
-// out blocks that nobody else can free, or report a heap that is not in use.
+// Every function of the malloc family that a program can reach is Granary's: one left with the libc
+// would hand out blocks that nobody else can free, or report a heap that is not in use.
 // covers: 9 10 45
 // only: granary
 // also: GRANARY_DEBUG_ALLOC=1
@@ -20,8 +20,8 @@ static const char *const names[] = {
     "granary_idle", "granary_trim", "granary_get_stats", "granary_report",
 };
 
-// Bound by the linker, with the version that the libc gives these names: a look-up by name alone would also find a
-// definition that programs are never bound to.
+// Bound by the linker, with the version that the libc gives these names: a look-up by name alone
+// would also find a definition that programs are never bound to.
 static const struct { const char *name; void *address; } bound[] = {
     {"malloc", (void *)malloc}, {"calloc", (void *)calloc}, {"realloc", (void *)realloc},
     {"free", (void *)free}, {"reallocarray", (void *)reallocarray},
@@ -42,7 +42,8 @@ static void expect_ours(const char *name, void *function)
     Dl_info info;
     CHECK(function != NULL, "%s is not defined", name);
     CHECK(dladdr(function, &info) != 0, "%s: dladdr knows nothing", name);
-    CHECK(strstr(info.dli_fname, "libgranary.so") != NULL, "%s is that of %s", name, info.dli_fname);
+    CHECK(strstr(info.dli_fname, "libgranary.so") != NULL, "%s is that of %s", name,
+          info.dli_fname);
 }
 
 int main(void)

@@ -1,4 +1,5 @@
-// All 22 forms of operator new and delete are Granary's, by the addresses that a program is linked to.
+// All 22 forms of operator new and delete are Granary's, by the addresses that a program is linked
+// to.
 // covers: 10
 // only: granary
 #include "test.h"
@@ -24,7 +25,8 @@ static const char *const names[] = {
     "_ZdaPvSt11align_val_tRKSt9nothrow_t",
     "_ZdlPvmSt11align_val_t",             // sized and aligned
     "_ZdaPvmSt11align_val_t",
-    "_ZdlPvmRKSt9nothrow_t",              // sized, nothrow: of no standard, but compilers have had it
+    "_ZdlPvmRKSt9nothrow_t",              // sized, nothrow: of no standard,
+but compilers have had it
     "_ZdaPvmRKSt9nothrow_t",
 };
 
@@ -35,7 +37,8 @@ static void expect_ours(const char *name, void *function)
     Dl_info info;
     CHECK(function != NULL, "%s is not defined", name);
     CHECK(dladdr(function, &info) != 0, "%s: dladdr knows nothing", name);
-    CHECK(strstr(info.dli_fname, "libgranary.so") != NULL, "%s is that of %s", name, info.dli_fname);
+    CHECK(strstr(info.dli_fname, "libgranary.so") != NULL, "%s is that of %s", name,
+          info.dli_fname);
 }
 
 int main()

@@ -1,5 +1,6 @@
-// Random calls of every function on a thousand live blocks, in several threads that also free each other's blocks:
-// contents stay, blocks never overlap (a changed mark would show it), alignment holds.
+// Random calls of every function on a thousand live blocks, in several threads that also free each
+// other's blocks: contents stay, blocks never overlap (a changed mark would show it), alignment
+// holds.
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_RELEASE=0
 // also: GRANARY_ALLOC_SYSTEM=1

@@ -1,4 +1,5 @@
-// realloc keeps the content over every change of class and tier, upward and downward, and in place within a class.
+// realloc keeps the content over every change of class and tier, upward and downward, and in place
+// within a class.
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
 #include "test.h"

@@ -1,4 +1,5 @@
-// realloc(p, 0) frees and returns NULL, as glibc documents it; realloc(NULL, 0) is malloc(0), which gives a block.
+// realloc(p, 0) frees and returns NULL, as glibc documents it; realloc(NULL, 0) is malloc(0), which
+// gives a block.
 // covers: 36
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

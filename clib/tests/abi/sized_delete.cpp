@@ -1,5 +1,6 @@
-// A sized delete or free_sized with a wrong size (of another class) must not corrupt the heap: the block's own size
-// counts. Programs do it by deleting through a base class without a virtual destructor.
+// A sized delete or free_sized with a wrong size (of another class) must not corrupt the heap: the
+// block's own size counts. Programs do it by deleting through a base class without a virtual
+// destructor.
 // covers: 43
 #include "test.h"
 #include <new>

@@ -1,5 +1,5 @@
-// Requests that cannot be met give NULL and ENOMEM, leave what was given in as it is, and spoil nothing: sizes up
-// to SIZE_MAX, everything above PTRDIFF_MAX, and products that overflow.
+// Requests that cannot be met give NULL and ENOMEM, leave what was given in as it is, and spoil
+// nothing, for sizes up to SIZE_MAX, everything above PTRDIFF_MAX, and products that overflow.
 // covers: 37 38
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

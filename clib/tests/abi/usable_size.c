@@ -1,6 +1,7 @@
-// malloc_usable_size: at least what was asked for, the same as long as the block lives, all of it writable, and a
-// realloc to it stays where it is. Under _FORTIFY_SOURCE=3 the compiler knows what was asked for and stops a program
-// that writes more, so a program must realloc first, as this one does.
+// malloc_usable_size: at least what was asked for, the same as long as the block lives, all of it
+// writable, and a realloc to it stays where it is. Under _FORTIFY_SOURCE=3 the compiler knows what
+// was asked for and stops a program that writes more, so a program must realloc first, as this one
+// does.
 // covers: 41
 // also: GRANARY_DEBUG_ALLOC=1
 // cflags: -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3

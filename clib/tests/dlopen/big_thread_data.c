@@ -1,5 +1,5 @@
-// 200 threads open and close a library with a large __thread array: the loader allocates thread data on first touch
-// and frees it at thread exit, inside of malloc's own first use in that thread.
+// 200 threads open and close a library with a large __thread array: the loader allocates thread
+// data on first touch and frees it at thread exit, inside of malloc's own first use in that thread.
 // covers: 1 3
 // plugin: big_tls.c
 // args: {big_tls.so}

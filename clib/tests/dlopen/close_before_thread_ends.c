@@ -1,5 +1,5 @@
-// A thread opens the library, allocates, closes it and ends: its exit must not run code that is gone. The same with
-// a plug-in that has thread destructors of its own.
+// A thread opens the library, allocates, closes it and ends: its exit must not run code that is
+// gone. The same with a plug-in that has thread destructors of its own.
 // covers: 6 20
 // library: none
 // only: granary

@@ -1,5 +1,5 @@
-// A plug-in opened with RTLD_DEEPBIND frees what the libc allocated for it (asprintf, getline, strdup), reallocates
-// it, and hands blocks in both directions.
+// A plug-in opened with RTLD_DEEPBIND frees what the libc allocated for it (asprintf, getline,
+// strdup), reallocates it, and hands blocks in both directions.
 // covers: 7
 // plugin: deep.c
 // args: {deep.so}

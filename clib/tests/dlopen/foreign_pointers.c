@@ -1,6 +1,6 @@
-// Blocks of a second libc (dlmopen) are not Granary's: free, realloc and malloc_usable_size pass them to the system
-// allocator. Addresses that are no block at all (stack, mapping, data) never crash Granary itself: the call is
-// ignored or the program is stopped with a message.
+// Blocks of a second libc (dlmopen) are not Granary's: free, realloc and malloc_usable_size pass
+// them to the system allocator. Addresses that are no block at all (stack, mapping, data) never
+// crash Granary itself: the call is ignored or the program is stopped with a message.
 // covers: 8
 // plugin: foreign.c
 // args: {foreign.so}
@@ -18,7 +18,8 @@ static void expect_no_crash(const char *what, void *address)
     }
     int status = wait_child(pid);
     int stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-    CHECK(stopped || (WIFEXITED(status) && WEXITSTATUS(status) == 0), "free of %s: status 0x%x", what,
+    CHECK(stopped || (WIFEXITED(status) && WEXITSTATUS(status) == 0), "free of %s: status 0x%x",
+          what,
           status);
 }
 
@@ -29,8 +30,8 @@ int main(int argc, char **argv)
     CHECK(plugin != NULL, "dlmopen: %s", dlerror());
     void *(*make)(size_t) = (void *(*)(size_t))dlsym(plugin, "foreign_make");
     CHECKED(make != NULL);
-    // Whether two libcs understand each other's blocks is theirs to know: small ones go through their
-    // caches. What counts here is that Granary passes them on.
+    // Whether two libcs understand each other's blocks is theirs to know: small ones go through
+    // their caches. What counts here is that Granary passes them on.
     for (size_t size = 24; size < 1000; size += 100) {
         char *block = make(size);
         CHECKED(malloc_usable_size(block) >= size);

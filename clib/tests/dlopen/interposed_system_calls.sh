@@ -1,5 +1,6 @@
-# Another preloaded object replaces mmap, munmap, madvise and mprotect and looks the real ones up with dlsym on the
-# first call, which may come from inside of malloc: before and behind Granary in the list.
+# Another preloaded object replaces mmap, munmap, madvise and mprotect and looks the real ones up
+# with dlsym on the first call, which may come from inside of malloc: before and behind Granary in
+# the list.
 # covers: 4
 # library: none
 # plugin: interposer.c

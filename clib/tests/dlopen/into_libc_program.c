@@ -1,5 +1,6 @@
-// A program linked with the libc alone opens the library with RTLD_LOCAL: static TLS suffices, its functions work
-// next to the libc's malloc, and dlclose leaves the mapping, since threads still have it in their exit lists.
+// A program linked with the libc alone opens the library with RTLD_LOCAL: static TLS suffices, its
+// functions work next to the libc's malloc, and dlclose leaves the mapping, since threads still
+// have it in their exit lists.
 // covers: 1 6
 // only: granary
 // library: none
@@ -18,7 +19,8 @@ static void *use(void *unused)
         void *block = their_malloc(size);
         CHECKED(block != NULL);
         memset(block, 1, size);
-        // What the libc's malloc made may come to Granary's free, it belongs to the system allocator.
+        // What the libc's malloc made may come to Granary's free, it belongs to the system
+        // allocator.
         their_free(size % 2 ? block : malloc(size));
         if (size % 2 == 0)
             their_free(block);

@@ -1,5 +1,6 @@
-// Granary stands in for dlopen (for RTLD_DEEPBIND), and the loader decides by the caller where it looks: the RUNPATH
-// and $ORIGIN of the object that calls must count, dlopen(NULL) and flags must mean the same, errors must be told.
+// Granary stands in for dlopen (for RTLD_DEEPBIND), and the loader decides by the caller where to
+// look. The RUNPATH and $ORIGIN of the object that calls must count, dlopen(NULL) and the flags must
+// mean the same, errors must be told.
 // covers: 7
 // plugin: caller.c -Wl,--enable-new-dtags,-rpath,$ORIGIN/sub
 // plugin: found.c
@@ -16,7 +17,8 @@ int main(void)
     CHECK(dlopen("libtest_found.so", RTLD_NOW) == NULL, "found without the caller's RUNPATH");
     const char *error = dlerror();
     CHECK(error && strstr(error, "libtest_found.so"), "dlerror says %s", error ? error : "nothing");
-    static const int flags[] = {RTLD_NOW, RTLD_LAZY, RTLD_NOW | RTLD_DEEPBIND, RTLD_LAZY | RTLD_LOCAL};
+    static const int flags[] = {RTLD_NOW, RTLD_LAZY, RTLD_NOW | RTLD_DEEPBIND,
+        RTLD_LAZY | RTLD_LOCAL};
     for (size_t i = 0; i < sizeof flags / sizeof *flags; i++) {
         void *found = open_found(flags[i]);
         CHECK(found != NULL, "flags 0x%x: %s", flags[i], dlerror());

@@ -1,4 +1,5 @@
-// A chain of forks, each child forking the next while its parent goes on forking others and threads allocate.
+// A chain of forks, each child forking the next while its parent goes on forking others and threads
+// allocate.
 // covers: 15
 // also: GRANARY_DEBUG_ALLOC=1
 #include "test.h"

@@ -1,5 +1,5 @@
-// After a fork, with and without threads in the parent, the child gives memory back as its parent does: what it
-// inherited and freed, and what it made itself.
+// After a fork, with and without threads in the parent, the child gives memory back as its parent
+// does, both what it inherited and freed, and what it made itself.
 // covers: 17 24
 // only: granary
 // timeout: 40

@@ -1,5 +1,6 @@
-// 100 forks out of a process with four threads that allocate in all classes: every child allocates, frees blocks of
-// the parent's threads, starts a thread of its own, forks again and ends; parent and threads go on meanwhile.
+// 100 forks out of a process with four threads that allocate in all classes: every child allocates,
+// frees blocks of the parent's threads, starts a thread of its own, forks again and ends; parent
+// and threads go on meanwhile.
 // covers: 15
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

@@ -1,5 +1,5 @@
-// A child copies only the pages it writes: reading, waiting (with release sweeps) and allocating a little leave the
-// parent's pages shared; freeing half of the blocks dirties at most that half.
+// A child copies only the pages it writes: reading, waiting (with release sweeps) and allocating a
+// little leave the parent's pages shared; freeing half of the blocks dirties at most that half.
 // covers: 32
 // timeout: 40
 #include "test.h"

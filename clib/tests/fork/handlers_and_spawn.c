@@ -1,5 +1,5 @@
-// pthread_atfork handlers of the program may allocate in all three places; vfork, posix_spawn, system and popen work
-// while threads allocate.
+// pthread_atfork handlers of the program may allocate in all three places; vfork, posix_spawn,
+// system and popen work while threads allocate.
 // covers: 15
 // cflags: -Wno-clobbered
 // also: GRANARY_DEBUG_ALLOC=1

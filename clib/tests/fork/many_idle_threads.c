@@ -1,4 +1,5 @@
-// fork with 200 idle threads that all have caches: 100 forks end soon, since nothing is done for each thread.
+// fork with 200 idle threads that all have caches: 100 forks end soon, since nothing is done for
+// each thread.
 // covers: 16
 #include "test.h"
 

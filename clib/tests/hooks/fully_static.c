@@ -1,4 +1,5 @@
-// A fully static program (gcc -static) with the static library, or the linker's refusal is what users would meet.
+// A fully static program (gcc -static) with the static library, or the linker's refusal is what
+// users would meet.
 // library: none
 // only: granary
 // cflags: -static -Wno-error

@@ -1,4 +1,5 @@
-// The real SDL2 takes the granary_ functions through SDL_SetMemoryFunctions, before and after its start.
+// The real SDL2 takes the granary_ functions through SDL_SetMemoryFunctions, before and after its
+// start.
 // library: none
 // only: granary
 // cflags: -isystem /usr/include/SDL2
@@ -12,7 +13,8 @@
 int main(void)
 {
     SDL_SetMainReady();
-    CHECKED(SDL_SetMemoryFunctions(granary_malloc, granary_calloc, granary_realloc, granary_free) == 0);
+    CHECKED(SDL_SetMemoryFunctions(granary_malloc, granary_calloc, granary_realloc,
+            granary_free) == 0);
     CHECK(SDL_Init(SDL_INIT_VIDEO | SDL_INIT_EVENTS | SDL_INIT_TIMER) == 0, "SDL_Init: %s",
           SDL_GetError());
     void *block = SDL_malloc(1000);

@@ -1,4 +1,5 @@
-// The real zlib allocates through granary_zalloc and granary_zfree, in a program linked with the library.
+// The real zlib allocates through granary_zalloc and granary_zfree, in a program linked with the
+// library.
 // library: none
 // only: granary
 // link: {granary} -lz

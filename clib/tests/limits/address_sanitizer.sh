@@ -1,5 +1,6 @@
-# A program built with AddressSanitizer either refuses the preload with AddressSanitizer's own message or works; with
-# the sanitizer's library first in the list, or linked into the program, it works and still finds faults.
+# A program built with AddressSanitizer either refuses the preload with AddressSanitizer's own
+# message or works; with the sanitizer's library first in the list, or linked into the program, it
+# works and still finds faults.
 # covers: 11
 # needs: gcc timeout
 # library: none

@@ -1,18 +1,19 @@
-# Under limits of the address space the reservation shrinks and in the end the system allocator serves: programs start
-# and work as they do on the libc alone.
+# Under limits of the address space the reservation shrinks and in the end the system allocator
+# serves, and programs start and work as they do on the libc alone.
 # covers: 12 29
 # library: none
 # args: {lib}
 # also: GRANARY_DEBUG_ALLOC=1
 fail() { echo "$1" >&2; exit 1; }
+script='@a = map { "x" x $_ } 1..2000; print scalar @a'
 for kib in 500000 200000 100000 50000 20000; do
   (ulimit -v $kib && LD_PRELOAD=$1 ls / >/dev/null) || fail "ls under ulimit -v $kib"
-  out=$(ulimit -v $kib && LD_PRELOAD=$1 perl -e '@a = map { "x" x $_ } 1..2000; print scalar @a' 2>&1)
+  out=$(ulimit -v $kib && LD_PRELOAD=$1 perl -e "$script" 2>&1)
   [ "$out" = 2000 ] || fail "perl under ulimit -v $kib: $out"
 done
 for kib in 20000 50000; do
   (ulimit -d $kib && LD_PRELOAD=$1 ls / >/dev/null) || fail "ls under ulimit -d $kib"
-  out=$(ulimit -d $kib && LD_PRELOAD=$1 perl -e '@a = map { "x" x $_ } 1..2000; print scalar @a' 2>&1)
+  out=$(ulimit -d $kib && LD_PRELOAD=$1 perl -e "$script" 2>&1)
   [ "$out" = 2000 ] || fail "perl under ulimit -d $kib: $out"
 done
 # 1 GB: where allocators with one large reservation abort.

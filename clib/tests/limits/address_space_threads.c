@@ -1,5 +1,5 @@
-// With 300 MB of address space from the start, 20 threads allocate, exchange and free; running out gives NULL with
-// ENOMEM; then all works again.
+// With 300 MB of address space from the start, 20 threads allocate, exchange and free; running out
+// gives NULL with ENOMEM; then all works again.
 // covers: 12 29 39
 // args: first
 // also: GRANARY_DEBUG_ALLOC=1

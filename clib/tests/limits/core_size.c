@@ -1,5 +1,5 @@
-// A core dump after 10 MB of use is small: the reserved range is not in it. Where the system passes cores to a program
-// the sizes of the mappings that would be dumped are summed instead.
+// A core dump after 10 MB of use is small: the reserved range is not in it. Where the system passes
+// cores to a program the sizes of the mappings that would be dumped are summed instead.
 // covers: 31
 #include "test.h"
 #include <signal.h>
@@ -18,7 +18,8 @@ static void use_and_abort(void)
     abort();
 }
 
-// The kernel writes private mappings that were ever written to, whole, unless marked otherwise ("dd").
+// The kernel writes private mappings that were ever written to, whole, unless marked otherwise
+// ("dd").
 static size_t dumpable_bytes(void)
 {
     FILE *smaps = fopen("/proc/self/smaps", "r");
@@ -59,7 +60,8 @@ int main(void)
     snprintf(name, sizeof name, "core.%d", (int)pid);
     if (stat(name, &info) != 0 && stat("core", &info) != 0)
         return 0; // the file system takes no cores
-    CHECK(info.st_size < (off_t)(40 * MIB), "the core has %lld KiB", (long long)info.st_size / 1024);
+    CHECK(info.st_size < (off_t)(40 * MIB), "the core has %lld KiB",
+          (long long)info.st_size / 1024);
     CHECK(info.st_size > (off_t)(10 * MIB), "the core lacks the blocks: %lld KiB",
           (long long)info.st_size / 1024);
     return 0;

@@ -1,5 +1,6 @@
-// A sandbox that is put on after the first malloc and allows only what glibc's malloc and its threads need: the
-// library makes no other call, on any path. The call that would have killed the program is named.
+// A sandbox that is put on after the first malloc and allows only what glibc's malloc and its
+// threads need: the library makes no other call, on any path. The call that would have killed the
+// program is named.
 // covers: 12
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // also: GRANARY_ALLOC_RELEASE=0
@@ -47,6 +48,8 @@ int main(void)
         SYS_brk, SYS_mmap, SYS_munmap, SYS_mremap, SYS_mprotect, SYS_madvise, SYS_futex,
         // glibc counts the processors when it makes arenas for threads
         SYS_sched_getaffinity,
+        // and reads a setting of the system before it shrinks one
+        SYS_openat, SYS_read, SYS_close,
         // starting and ending threads and the process
         SYS_clone, SYS_clone3, SYS_set_robust_list, SYS_rseq, SYS_rt_sigprocmask, SYS_exit,
         SYS_exit_group, SYS_rt_sigreturn, SYS_rt_sigaction,

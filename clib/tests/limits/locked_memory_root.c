@@ -1,4 +1,5 @@
-// mlockall(MCL_CURRENT | MCL_FUTURE) as root: the reserved range must not be filled with memory, and allocation goes on.
+// mlockall(MCL_CURRENT | MCL_FUTURE) as root: the reserved range must not be filled with memory,
+// and allocation goes on.
 // covers: 30
 // needs: root
 #include "test.h"
@@ -21,7 +22,8 @@ int main(void)
         memset(blocks[i], 1, 1000);
     }
     size_t rss = rss_bytes();
-    CHECK(rss < before + 64 * MIB, "%zu MiB in memory for 11 MB, %zu before", rss / MIB, before / MIB);
+    CHECK(rss < before + 64 * MIB, "%zu MiB in memory for 11 MB, %zu before", rss / MIB,
+          before / MIB);
     for (size_t i = 0; i < 10000; i++)
         free(blocks[i]);
     free(large);

@@ -1,5 +1,6 @@
-// mlockall by a user with 8 MiB of RLIMIT_MEMLOCK: address space that is only reserved counts for the kernel, so the
-// library has to keep it out of the way. What succeeds on the libc must succeed here.
+// mlockall by a user with 8 MiB of RLIMIT_MEMLOCK: address space that is only reserved counts for
+// the kernel, so the library has to keep it out of the way. What succeeds on the libc must succeed
+// here.
 // covers: 30
 // needs: root
 #include "test.h"

@@ -1,5 +1,5 @@
-// A sandbox that refuses madvise with EPERM, before the library starts: memory cannot be given back, everything else
-// works, calloc is still zero and nothing is printed.
+// A sandbox that refuses madvise with EPERM, before the library starts: memory cannot be given
+// back, everything else works, calloc is still zero and nothing is printed.
 // covers: 12
 // args: first
 // also: GRANARY_DEBUG_ALLOC_STATS=1

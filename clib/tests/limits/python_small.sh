@@ -3,7 +3,8 @@
 # library: none
 # needs: python3
 # args: {lib}
-out=$(ulimit -v 100000 && LD_PRELOAD=$1 python3 -c 'print(sum(len(str(i)) for i in range(100000)))' 2>&1)
+script='print(sum(len(str(i)) for i in range(100000)))'
+out=$(ulimit -v 100000 && LD_PRELOAD=$1 python3 -c "$script" 2>&1)
 [ "$out" = 488890 ] && exit 0
 echo "$out" >&2
 exit 1

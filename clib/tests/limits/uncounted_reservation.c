@@ -1,10 +1,11 @@
-// What strict overcommit would count of the process (private writable mappings) stays near what it uses: the reserved
-// range is not writable before it is used. This is the part of overcommit_memory=2 that can be seen in any mode.
+// What strict overcommit would count of the process (private writable mappings) stays near what it
+// uses, as the reserved range is not writable before it is used. This is the part of
+// overcommit_memory=2 that can be seen in any mode.
 // covers: 29 30
 #include "test.h"
 
-// Bytes of mappings of this process that the system would have to back: private and writable. A mapping made with
-// MAP_NORESERVE ("nr") is counted all the same in strict mode.
+// Bytes of mappings of this process that the system would have to back: private and writable. A
+// mapping made with MAP_NORESERVE ("nr") is counted all the same in strict mode.
 static size_t accountable_bytes(void)
 {
     FILE *maps = fopen("/proc/self/maps", "r");

@@ -1,5 +1,5 @@
-// Threads fill, free and end; and threads fill, end, and the main thread frees: memory comes back while the main
-// thread waits, and malloc_trim gives back the rest.
+// Threads fill, free and end; and threads fill, end, and the main thread frees: memory comes back
+// while the main thread waits, and malloc_trim gives back the rest.
 // covers: 20 23
 // only: granary
 #include "test.h"

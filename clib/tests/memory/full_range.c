@@ -1,5 +1,5 @@
-// When the reserved range is full, small blocks go on from the system allocator, without a mapping each; they are
-// counted; and when blocks in the range are freed, the range serves again.
+// When the reserved range is full, small blocks go on from the system allocator, without a mapping
+// each; they are counted; and when blocks in the range are freed, the range serves again.
 // covers: 28
 // only: granary
 // link: {granary}

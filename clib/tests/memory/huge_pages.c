@@ -1,5 +1,6 @@
-// With transparent huge pages on for the heap (as where the system says "always"), one survivor in 256 KiB: what the
-// library says is resident and what the system says agree, and freed spans come back.
+// With transparent huge pages on for the heap (as where the system says "always"), one survivor in
+// 256 KiB: what the library says is resident and what the system says agree, and freed spans come
+// back.
 // covers: 26
 // only: granary
 // link: {granary}

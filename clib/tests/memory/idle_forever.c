@@ -1,5 +1,5 @@
-// The same for a server that waits without a time limit: epoll_wait(-1), woken by a child after some seconds, on the
-// main thread and on another one.
+// The same for a server that waits without a time limit: epoll_wait(-1), woken by a child after
+// some seconds, on the main thread and on another one.
 // covers: 24
 // only: granary
 #include "test.h"
@@ -34,7 +34,8 @@ static void *serve(void *unused)
     CHECKED(epoll_ctl(epoll, EPOLL_CTL_ADD, ends[0], &event) == 0);
     CHECKED(epoll_wait(epoll, &event, 1, -1) == 1);
     size_t idle = rss_bytes();
-    CHECK(idle < full / 5, "%zu KiB of %zu KiB still in memory after epoll_wait", idle / KIB, full / KIB);
+    CHECK(idle < full / 5, "%zu KiB of %zu KiB still in memory after epoll_wait", idle / KIB,
+          full / KIB);
     expect_child_ok(child, "waker");
     return unused;
 }

@@ -1,4 +1,5 @@
-// A process frees 400 MB and blocks in one poll for three seconds without any allocation: less than 10 % stays.
+// A process frees 400 MB and blocks in one poll for three seconds without any allocation: less than
+// 10 % stays.
 // covers: 23 24
 // only: granary
 #include "test.h"

@@ -1,5 +1,5 @@
-// 500 threads that allocated 1 MB once, freed it and now sleep keep little: 2 MB and 16 KiB a thread over what their
-// stacks take.
+// 500 threads that allocated 1 MB once, freed it and now sleep keep little: 2 MB and 16 KiB a
+// thread over what their stacks take.
 // covers: 35
 // only: granary
 // timeout: 60

@@ -1,5 +1,6 @@
-// A level of 500 MB of small blocks is loaded and unloaded beside 200 MB that stay; after a second of waiting (with
-// a frame every 16 ms) the process is within 5 % of where it was. Twice, the second time reusing what came back.
+// A level of 500 MB of small blocks is loaded and unloaded beside 200 MB that stay; after a second
+// of waiting (with a frame every 16 ms) the process is within 5 % of where it was. Twice, the
+// second time reusing what came back.
 // covers: 23 24
 // only: granary
 // timeout: 60
@@ -37,7 +38,8 @@ int main(void)
             usleep(16000);
         }
         size_t after = rss_bytes();
-        CHECK(after <= before + before / 20, "round %d: %zu KiB before, %zu KiB loaded, %zu KiB after",
+        CHECK(after <= before + before / 20,
+              "round %d: %zu KiB before, %zu KiB loaded, %zu KiB after",
               round, before / KIB, loaded / KIB, after / KIB);
     }
     return 0;

@@ -1,4 +1,5 @@
-// 16 producers with bounded queues and one thread that never allocates and frees all: memory stays near what is live.
+// 16 producers with bounded queues and one thread that never allocates and frees all: memory stays
+// near what is live.
 // covers: 22 33
 // timeout: 90
 #include "test.h"

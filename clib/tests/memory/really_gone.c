@@ -1,5 +1,5 @@
-// What is given back is gone from the process's memory at once, not merely marked as free to take (MADV_FREE), so
-// that containers are not stopped for memory that nobody uses.
+// What is given back is gone from the process's memory at once, not merely marked as free to take
+// (MADV_FREE), so that containers are not stopped for memory that nobody uses.
 // covers: 27
 // only: granary
 #include "test.h"
@@ -19,7 +19,8 @@ int main(void)
         free(blocks[i]);
     malloc_trim(0);
     size_t trimmed = rss_bytes();
-    CHECK(trimmed < full / 5, "%zu KiB of %zu KiB in memory after malloc_trim", trimmed / KIB, full / KIB);
+    CHECK(trimmed < full / 5, "%zu KiB of %zu KiB in memory after malloc_trim", trimmed / KIB,
+          full / KIB);
     size_t lazy = proc_field("/proc/self/smaps_rollup", "LazyFree");
     CHECK(lazy == 0, "%zu KiB are only marked as free", lazy / KIB);
     return 0;

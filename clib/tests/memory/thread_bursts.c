@@ -1,5 +1,6 @@
-// 64 threads in turn each make a burst of 100 MB of mixed sizes and free it but for one small block a MiB: what other
-// allocators keep per thread pool. After waiting little more than the survivors' pages stays.
+// 64 threads in turn each make a burst of 100 MB of mixed sizes and free it but for one small block
+// a MiB: what other allocators keep per thread pool. After waiting little more than the survivors'
+// pages stays.
 // covers: 23 25
 // only: granary
 // timeout: 90

@@ -1,5 +1,6 @@
-// The whole range as it comes (16 GiB), filled with blocks that the program does not touch: at most one page of each
-// block is in memory, and the first requests beyond go on from the system allocator, without a mapping each.
+// The whole range as it comes (16 GiB), filled with blocks that the program does not touch: at most
+// one page of each block is in memory, and the first requests beyond go on from the system
+// allocator, without a mapping each.
 // covers: 28
 // only: granary
 // link: {granary}

@@ -1,4 +1,5 @@
-// The same block freed twice in a row, found without any switch; the message says how to learn more.
+// The same block freed twice in a row, found without any switch; the message says how to learn
+// more.
 // covers: 8
 // only: granary
 // expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64.*run with GRANARY_DEBUG_ALLOC=1 to see where

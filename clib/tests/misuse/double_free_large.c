@@ -1,4 +1,5 @@
-// A block of the normal tier (over 32 KiB) freed twice: stopped by Granary or by the libc, never passed over.
+// A block of the normal tier (over 32 KiB) freed twice: stopped by Granary or by the libc, never
+// passed over.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 // expect: ^(granary: free\(0x[0-9a-f]+\): |free\(\): |double free|munmap_chunk)

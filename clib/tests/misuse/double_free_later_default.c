@@ -1,4 +1,5 @@
-// A block freed again after many others, and never handed out in between, is found without any switch.
+// A block freed again after many others, and never handed out in between, is found without any
+// switch.
 // only: granary
 // expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64
 // signal: SIGABRT

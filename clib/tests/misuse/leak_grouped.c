@@ -1,4 +1,5 @@
-// Blocks that were never freed are reported in groups, by the stack that allocated them, with names.
+// Blocks that were never freed are reported in groups, by the stack that allocated them, with
+// names.
 // covers: 47
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1

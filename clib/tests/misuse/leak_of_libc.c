@@ -1,5 +1,5 @@
-// What the libc keeps for itself until the end (the buffer of a stream, the data of ended threads) is not reported as
-// a leak of the program.
+// What the libc keeps for itself until the end (the buffer of a stream, the data of ended threads)
+// is not reported as a leak of the program.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 // refuse: granary

@@ -1,5 +1,5 @@
-// In debug mode new blocks are filled with a pattern, freed ones with another, calloc still gives zeros, and realloc
-// keeps the content.
+// In debug mode new blocks are filled with a pattern, freed ones with another, calloc still gives
+// zeros, and realloc keeps the content.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 #include "test.h"
@@ -11,7 +11,8 @@ int main(void)
         unsigned char fresh = block[0];
         CHECK(fresh != 0, "new blocks are not filled");
         for (size_t i = 0; i < bytes; i++)
-            CHECK(block[i] == fresh, "byte %zu of a new block is 0x%02x, not 0x%02x", i, block[i], fresh);
+            CHECK(block[i] == fresh, "byte %zu of a new block is 0x%02x, not 0x%02x", i, block[i],
+                  fresh);
         unsigned char *volatile zero = calloc(1, bytes);
         CHECKED(is_zero(zero, bytes));
         memset(block, 7, bytes);

@@ -1,5 +1,5 @@
-// A byte before a block is the last one of its neighbour: when that is watched, the fault is found there. The
-// neighbour below is made by filling a stretch of the class.
+// A byte before a block is the last one of its neighbour: when that is watched, the fault is found
+// there. The neighbour below is made by filling a stretch of the class.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 // expect: ^granary: .*block (0x[0-9a-f]+ )?was written (past its end|to after it was freed)

@@ -1,4 +1,5 @@
-// The first bytes of a freed block are overwritten: where an allocator keeps its list, the list must not be followed.
+// The first bytes of a freed block are overwritten: where an allocator keeps its list, the list
+// must not be followed.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 // expect: ^granary: (malloc|exit): block 0x[0-9a-f]+ was written to after it was freed \(class 64, offset 0

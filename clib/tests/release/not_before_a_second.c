@@ -1,5 +1,5 @@
-// A span that has just become empty is not given back by the sweeps of the first second, and granary_trim gives back
-// whatever its age.
+// A span that has just become empty is not given back by the sweeps of the first second, and
+// granary_trim gives back whatever its age.
 // only: granary
 // link: {granary}
 #include "test.h"

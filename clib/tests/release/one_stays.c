@@ -1,6 +1,6 @@
-// One empty span a class stays, so that a program that frees all and allocates again in turns does not give a span
-// back and take it again each time. The others come back, read as zero again and are used first: the heap does not
-// move on to new addresses.
+// One empty span a class stays, so that a program that frees all and allocates again in turns does
+// not give a span back and take it again each time. The others come back, read as zero again and
+// are used first: the heap does not move on to new addresses.
 // only: granary
 // link: {granary}
 // env: GRANARY_DEBUG_ALLOC_RELEASE=1

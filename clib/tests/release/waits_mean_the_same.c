@@ -1,5 +1,5 @@
-// The calls that Granary stands in for keep their meaning: results, time-outs, errno, signals that interrupt them,
-// remaining times, invalid arguments and cancellation.
+// The calls that Granary stands in for keep their meaning: results, time-outs, errno, signals that
+// interrupt them, remaining times, invalid arguments and cancellation.
 // covers: 18
 // also: GRANARY_ALLOC_RELEASE=0
 // also: GRANARY_ALLOC_SYSTEM=1

@@ -1,5 +1,5 @@
-// Spans come back in every call where a program waits; each call is tried in a process of its own, which reads what
-// GRANARY_DEBUG_ALLOC_RELEASE=1 prints there.
+// Spans come back in every call where a program waits; each call is tried in a process of its own,
+// which reads what GRANARY_DEBUG_ALLOC_RELEASE=1 prints there.
 // covers: 24
 // only: granary
 // link: {granary}

@@ -1,4 +1,5 @@
-// Handlers on a small alternate stack (sigaltstack) allocate in every class, also after the main stack overflowed.
+// Handlers on a small alternate stack (sigaltstack) allocate in every class, also after the main
+// stack overflowed.
 // covers: 21
 #include "test.h"
 #include <setjmp.h>

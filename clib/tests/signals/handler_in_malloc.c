@@ -1,5 +1,5 @@
-// The handler allocates even when it interrupted malloc or free. What comes out is not defined, but the child process
-// that does it ends, one way or the other, and does not hang.
+// The handler allocates even when it interrupted malloc or free. What comes out is not defined, but
+// the child process that does it ends, one way or the other, and does not hang.
 // covers: 18
 // only: granary
 // timeout: 40

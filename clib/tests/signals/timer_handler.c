@@ -1,5 +1,5 @@
-// A timer interrupts the program every millisecond and the handler allocates and frees. That is against the rules,
-// but programs do it: it must not hang; nor may blocks be handed out twice.
+// A timer interrupts the program every millisecond and the handler allocates and frees. That is
+// against the rules, but programs do it: it must not hang; nor may blocks be handed out twice.
 // covers: 18
 // timeout: 20
 #include "test.h"
@@ -14,7 +14,8 @@ static void handler(int number)
     (void)number;
     int saved = errno;
     ticks++;
-    // As careful programs do: allocate only when the interrupted code was not in the allocator itself.
+    // As careful programs do: allocate only when the interrupted code was not in the allocator
+    // itself.
     if (!in_malloc) {
         void **slot = &from_handler[ticks % 64];
         free(*slot);

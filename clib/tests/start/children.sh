@@ -1,4 +1,5 @@
-# Children inherit the preload, and with GRANARY_CHILDREN=0 they do not, while other preloaded objects stay.
+# Children inherit the preload, and with GRANARY_CHILDREN=0 they do not, while other preloaded
+# objects stay.
 # covers: 48
 # only: granary
 # library: none

@@ -1,5 +1,6 @@
-// A constructor of priority 101 runs before most others; it may allocate, free, set the environment and register
-// exit handlers. What it allocated lives on in main, in atexit handlers and in destructors.
+// A constructor of priority 101 runs before most others; it may allocate, free, set the environment
+// and register exit handlers. What it allocated lives on in main, in atexit handlers and in
+// destructors.
 // covers: 4 5
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1

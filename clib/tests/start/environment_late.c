@@ -1,5 +1,5 @@
-// The switches are read once, when the program starts: setting them in the program changes nothing for it, and
-// changing or emptying the environment does no harm.
+// The switches are read once, when the program starts: setting them in the program changes nothing
+// for it, and changing or emptying the environment does no harm.
 // covers: 5
 // only: granary
 // link: {granary}

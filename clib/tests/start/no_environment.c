@@ -1,5 +1,6 @@
-// A program started with an empty environment, and one started with no environment at all (envp is NULL), work. A
-// preload would be lost with the environment, so the program is linked with the library.
+// A program started with an empty environment, and one started with no environment at all (envp is
+// NULL), work. A preload would be lost with the environment, so the program is linked with the
+// library.
 // covers: 5
 // only: granary
 // library: none

@@ -1,4 +1,5 @@
-# Ordinary commands run as always, under the switches too: a shell, ls, sort, python if there is one.
+# Ordinary commands run as always, under the switches too: a shell, ls, sort, python if there is
+# one.
 # covers: 4 8 17
 # also: GRANARY_DEBUG_ALLOC=1
 # also: GRANARY_ALLOC_SYSTEM=1

@@ -1,5 +1,5 @@
-/* Calls one function until it is warm and marks one more call with two breakpoints, for a tracer that counts the
- * instructions in between. */
+/* Calls one function until it is warm and marks one more call with two breakpoints, for a tracer
+ * that counts the instructions in between. */
 #include <stdlib.h>
 #include <string.h>
 

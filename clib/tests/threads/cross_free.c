@@ -1,5 +1,6 @@
-// Blocks go round a ring of threads, each freed by another thread than the one that made it, in batches large enough
-// to pass through the shared pool, in every class; contents stay whole and memory flat.
+// Blocks go round a ring of threads, each freed by another thread than the one that made it, in
+// batches large enough to pass through the shared pool, in every class; contents stay whole and
+// memory flat.
 // covers: 22 33
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // also: GRANARY_ALLOC_RELEASE=0

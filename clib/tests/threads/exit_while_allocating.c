@@ -1,5 +1,5 @@
-// The program ends while threads still allocate and free, by return, exit and quick_exit: no crash, no hang, also
-// with the checks and reports that run at the end.
+// The program ends while threads still allocate and free, by return, exit and quick_exit: no crash,
+// no hang, also with the checks and reports that run at the end.
 // covers: 20
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // also: GRANARY_REPORT=text GRANARY_REPORT_FILE=/dev/null

@@ -1,5 +1,6 @@
-// One thread opens and closes libraries, another walks them with dl_iterate_phdr and allocates in the call-back while
-// the loader's lock is held, others allocate: no deadlock, also when every allocation records its stack.
+// One thread opens and closes libraries, another walks them with dl_iterate_phdr and allocates in
+// the call-back while the loader's lock is held, others allocate: no deadlock, also when every
+// allocation records its stack.
 // covers: 19
 // plugin: nothing.c
 // args: {nothing.so}

@@ -1,5 +1,5 @@
-// There is never a thread that the program did not start: after 100 MB of traffic and waiting there is still one, so
-// that unshare(CLONE_NEWUSER) and setns go on working.
+// There is never a thread that the program did not start: after 100 MB of traffic and waiting there
+// is still one, so that unshare(CLONE_NEWUSER) and setns go on working.
 // covers: 17
 #include "test.h"
 #include <sched.h>

@@ -1,5 +1,5 @@
-// The restartable sequence area that glibc registers for each thread stays glibc's: it is registered, carries the
-// processor number, and the library works without it as well.
+// The restartable sequence area that glibc registers for each thread stays glibc's: it is
+// registered, carries the processor number, and the library works without it as well.
 // covers: 14
 // run: {exe} && GLIBC_TUNABLES=glibc.pthread.rseq=0 {exe} off
 #include "test.h"

@@ -1,4 +1,5 @@
-// 10,000 threads that allocate, pass a block on and end: memory stays flat, caches are reused, nothing is lost.
+// 10,000 threads that allocate, pass a block on and end: memory stays flat, caches are reused,
+// nothing is lost.
 // covers: 20 35
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // timeout: 60

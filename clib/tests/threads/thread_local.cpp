@@ -1,5 +1,5 @@
-// C++ thread_local objects whose destructors allocate and free, in many threads, next to static objects and exit
-// handlers that do the same at the end of the program.
+// C++ thread_local objects whose destructors allocate and free, in many threads, next to static
+// objects and exit handlers that do the same at the end of the program.
 // covers: 20
 // also: GRANARY_DEBUG_ALLOC=1
 // refuse: granary: (free|malloc|exit)

@@ -1,4 +1,5 @@
-// Threads with the smallest stack glibc allows (16 KiB) use every class, tier and function, on the slow paths too.
+// Threads with the smallest stack glibc allows (16 KiB) use every class, tier and function, on the
+// slow paths too.
 // covers: 21
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // also: GRANARY_ALLOC_RELEASE=0
