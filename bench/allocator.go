@@ -35,8 +35,8 @@ type allocatorKind struct {
 }
 
 var allocatorKinds = []allocatorKind{
-	// Preloaded as well, which changes nothing for most programs: but Debian's redis-server is linked with jemalloc,
-	// and only with libc in front of it does it run on glibc's malloc.
+	// Preloaded as well, which changes nothing for most programs: but Debian's redis-server is
+	// linked with jemalloc, and only with libc in front of it does it run on glibc's malloc.
 	{name: Glibc, debPackage: "libc6", sonames: []string{"libc.so.6"}},
 	{name: "jemalloc", debPackage: "libjemalloc2", sonames: []string{"libjemalloc.so.2"}},
 	{
@@ -79,7 +79,8 @@ func SystemPlaces(granaryLibrary string) Places {
 	if _, err := os.Stat(ldconfig); err != nil {
 		ldconfig = "ldconfig"
 	}
-	cache, _ := exec.Command(ldconfig, "-p").Output() // absent on some systems; the directories remain
+	// Without ldconfig the directories remain.
+	cache, _ := exec.Command(ldconfig, "-p").Output()
 	return Places{Directories: directories, LoaderCache: string(cache), Granary: granaryLibrary}
 }
 
@@ -136,7 +137,8 @@ func (places Places) find(kind allocatorKind) (string, error) {
 		kind.name, strings.Join(kind.sonames, " or "), kind.debPackage, kind.name)
 }
 
-// fromLoaderCache finds a library in lines such as "\tlibx.so.2 (libc6,x86-64) => /usr/lib/libx.so.2".
+// fromLoaderCache finds a library in lines such as "\tlibx.so.2 (libc6,x86-64) =>
+// /usr/lib/libx.so.2".
 func fromLoaderCache(cache, soname string) string {
 	for line := range strings.Lines(cache) {
 		name, path, ok := strings.Cut(line, " => ")
@@ -147,8 +149,9 @@ func fromLoaderCache(cache, soname string) string {
 	return ""
 }
 
-// Probe checks that the loader really puts the allocator into a program, and asks for its version. The loader only
-// prints a warning when it cannot, and the benchmark would then measure glibc under another name.
+// Probe checks that the loader really puts the allocator into a program, and asks for its version.
+// The loader only prints a warning when it cannot, and the benchmark would then measure glibc under
+// another name.
 func (allocator *Allocator) Probe(ctx context.Context, measurer *Measurer) error {
 	allocator.Version = allocator.version()
 	outcome, err := measurer.Measure(ctx, allocator.Library, Command{
@@ -167,8 +170,9 @@ func (allocator *Allocator) Probe(ctx context.Context, measurer *Measurer) error
 		return err
 	}
 	if outcome.Failure() != "" || !strings.Contains(string(maps), real) {
-		return fmt.Errorf("%s: the loader does not preload %s (%s); is it built for this machine? %s",
-			allocator.Name, allocator.Library, outcome.Failure(), outcome.ErrorText)
+		return fmt.Errorf("%s: the loader does not preload %s (%s); "+
+			"was it built for this machine? %s", allocator.Name, allocator.Library,
+			outcome.Failure(), outcome.ErrorText)
 	}
 	if allocator.Name == Granary {
 		allocator.Version = granaryVersion(outcome.ErrorText)
@@ -192,7 +196,8 @@ func (allocator *Allocator) version() string {
 	return string(output) + " (" + kind.debPackage + ")"
 }
 
-// granaryVersion reads the line that GRANARY_VERBOSE=1 prints: "granary: VERSION in pid PID (NAME)".
+// granaryVersion reads the line that GRANARY_VERBOSE=1 prints: "granary: VERSION in pid PID
+// (NAME)".
 func granaryVersion(text string) string {
 	for line := range strings.Lines(text) {
 		fields := strings.Fields(line)

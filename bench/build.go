@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// compileFlags keep the compiler from removing a malloc whose block it sees freed: what is to be measured.
+// compileFlags keep the compiler from removing a malloc whose block it sees freed: what is to be
+// measured.
 var compileFlags = []string{
 	"-O2", "-g", "-Wall", "-Wextra", "-pthread",
 	"-fno-builtin-malloc", "-fno-builtin-calloc", "-fno-builtin-realloc", "-fno-builtin-free",
@@ -48,8 +49,9 @@ func Build(ctx context.Context, layout Layout, items []Item) error {
 	return group.Wait()
 }
 
-// compile makes one binary unless the one that is there came from the same bytes and flags. The new binary
-// replaces the old one in one step, so that a test and a benchmark may compile at the same time.
+// compile makes one binary unless the one that is there came from the same bytes and flags. The new
+// binary replaces the old one in one step, so that a test and a benchmark may compile at the same
+// time.
 func compile(ctx context.Context, source, binary string, headers []string) error {
 	stamp, err := sourceStamp(source, headers)
 	if err != nil {

@@ -31,20 +31,22 @@ func WriteCSV(writer io.Writer, results *Results) error {
 func WriteRaw(writer io.Writer, runs []Run) error {
 	table := csv.NewWriter(writer)
 	rows := [][]string{{
-		"round", "workload", "allocator", "threads", "seconds", "process_wall_seconds", "user_seconds",
-		"system_seconds", "peak_rss_kib", "minor_faults", "checksum", "rss_moments", "failure",
+		"round", "workload", "allocator", "threads", "seconds", "process_wall_seconds",
+		"user_seconds", "system_seconds", "peak_rss_kib", "minor_faults", "checksum",
+		"rss_moments", "failure",
 	}}
 	for _, run := range runs {
+		outcome := &run.Outcome
 		var moments []string
 		for _, moment := range run.Moments {
 			moments = append(moments, fmt.Sprintf("%s=%d", moment.Name, moment.KiB))
 		}
 		rows = append(rows, []string{
 			strconv.Itoa(run.Round), run.Item, run.Allocator, strconv.Itoa(run.Threads),
-			number(run.Seconds, 6), number(run.Outcome.WallSeconds, 6), number(run.Outcome.UserSeconds, 6),
-			number(run.Outcome.SystemSeconds, 6), strconv.FormatInt(run.Outcome.PeakRSSKiB, 10),
-			strconv.FormatInt(run.Outcome.MinorFaults, 10), run.Checksum, strings.Join(moments, ";"),
-			run.Failure,
+			number(run.Seconds, 6), number(outcome.WallSeconds, 6),
+			number(outcome.UserSeconds, 6), number(outcome.SystemSeconds, 6),
+			strconv.FormatInt(outcome.PeakRSSKiB, 10), strconv.FormatInt(outcome.MinorFaults, 10),
+			run.Checksum, strings.Join(moments, ";"), run.Failure,
 		})
 	}
 	return table.WriteAll(rows)

@@ -33,8 +33,16 @@ type Run struct {
 	Failure   string // empty for a good run
 }
 
-// Execute runs the plan and returns every run. Failed runs are among them; an error means that the benchmark itself
-// could not go on. A pair that failed is not tried again in later rounds: a hang would cost its time limit each time.
+// session is what all runs of a plan share.
+type session struct {
+	layout   Layout
+	plan     Plan
+	measurer *Measurer
+}
+
+// Execute runs the plan and returns every run. Failed runs are among them; an error means that the
+// benchmark itself could not go on. A pair that failed is not tried again in later rounds: a hang
+// would cost its time limit each time.
 func Execute(ctx context.Context, layout Layout, plan Plan, progress io.Writer) ([]Run, error) {
 	if err := Build(ctx, layout, plan.Items); err != nil {
 		return nil, err
@@ -52,6 +60,7 @@ func Execute(ctx context.Context, layout Layout, plan Plan, progress io.Writer) 
 			return nil, err
 		}
 	}
+	session := &session{layout: layout, plan: plan, measurer: measurer}
 	var runs []Run
 	references := map[string]string{}
 	failed := map[string]bool{}
@@ -63,7 +72,7 @@ func Execute(ctx context.Context, layout Layout, plan Plan, progress io.Writer) 
 				if failed[pair] {
 					continue
 				}
-				run, err := executeOne(ctx, layout, plan, measurer, item, allocator)
+				run, err := session.execute(ctx, item, allocator)
 				if err != nil {
 					return runs, fmt.Errorf("%s on %s: %w", item.Name, allocator.Name, err)
 				}
@@ -88,25 +97,15 @@ func showRun(progress io.Writer, run Run) {
 		float64(run.Outcome.PeakRSSKiB)/1024)
 }
 
-// executeOne runs an item once. What goes wrong inside the measured program is a failure of the run.
-func executeOne(
-	ctx context.Context, layout Layout, plan Plan, measurer *Measurer, item Item, allocator Allocator,
+// execute runs an item once. What goes wrong inside the measured program is a failure of the
+// run.
+func (session *session) execute(
+	ctx context.Context, item Item, allocator Allocator,
 ) (Run, error) {
 	run := Run{Item: item.Name, Allocator: allocator.Name, Threads: 1}
 	limited, cancel := context.WithTimeout(ctx, item.Limit)
 	defer cancel()
-	var outcome *Outcome
-	var err error
-	switch {
-	case item.IsProgram() && item.Program.Server:
-		outcome, err = measureRedis(limited, measurer, allocator.Library, plan.Scale)
-	case item.IsProgram():
-		outcome, err = measurer.Measure(limited, allocator.Library, item.Program.command(layout, plan.Scale))
-	default:
-		outcome, err = measurer.Measure(limited, allocator.Library, Command{
-			Arguments: []string{layout.binary(item.Name), fmt.Sprint(plan.Scale)},
-		})
-	}
+	outcome, err := session.measure(limited, item, allocator.Library)
 	if ctx.Err() != nil {
 		return run, ctx.Err()
 	}
@@ -124,6 +123,22 @@ func executeOne(
 		return run, nil
 	}
 	return run, run.read(item, outcome)
+}
+
+func (session *session) measure(
+	ctx context.Context, item Item, preload string,
+) (*Outcome, error) {
+	scale := session.plan.Scale
+	switch {
+	case item.IsProgram() && item.Program.Server:
+		return measureRedis(ctx, session.measurer, preload, scale)
+	case item.IsProgram():
+		command := item.Program.command(session.layout, scale)
+		return session.measurer.Measure(ctx, preload, command)
+	}
+	return session.measurer.Measure(ctx, preload, Command{
+		Arguments: []string{session.layout.binary(item.Name), fmt.Sprint(scale)},
+	})
 }
 
 // read takes time and checksum from what the item printed.
@@ -154,7 +169,8 @@ func (run *Run) read(item Item, outcome *Outcome) error {
 	return nil
 }
 
-// compare fails a run whose checksum is not that of the first good run of the item, whatever allocator that was.
+// compare fails a run whose checksum is not that of the first good run of the item, whatever
+// allocator that was.
 func (run *Run) compare(references map[string]string) {
 	if run.Failure != "" {
 		return

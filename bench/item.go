@@ -24,7 +24,8 @@ type Item struct {
 // IsProgram tells real programs from workloads.
 func (item *Item) IsProgram() bool { return item.Program != nil }
 
-// runLimit is far above what any item takes; the slowest ones take some seconds on a slow allocator.
+// runLimit is far above what any item takes; the slowest ones take some seconds on a slow
+// allocator.
 const runLimit = 2 * time.Minute
 
 // Items lists the workloads by name and then the programs.
@@ -41,7 +42,9 @@ func Items(layout Layout) ([]Item, error) {
 				return nil, err
 			}
 			name := strings.TrimSuffix(filepath.Base(source), filepath.Ext(source))
-			items = append(items, Item{Name: name, Summary: summary, Source: source, Limit: runLimit})
+			items = append(items, Item{
+				Name: name, Summary: summary, Source: source, Limit: runLimit,
+			})
 		}
 	}
 	sort.Slice(items, func(i, j int) bool { return items[i].Name < items[j].Name })
@@ -69,13 +72,14 @@ func Select(items []Item, only string) ([]Item, error) {
 		}
 	}
 	if len(selected) == 0 {
-		return nil, fmt.Errorf("--only %s matches nothing; granary bench --list shows the names", only)
+		return nil, fmt.Errorf("--only %s matches nothing; "+
+			"granary bench --list shows the names", only)
 	}
 	return selected, nil
 }
 
-// sourceSummary reads the first paragraph of the comment at the head of a workload, without its name. A workload
-// without one is an error: the figure of an unexplained workload means nothing.
+// sourceSummary reads the first paragraph of the comment at the head of a workload, without its
+// name. A workload without one is an error: the figure of an unexplained workload means nothing.
 func sourceSummary(path string) (string, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {

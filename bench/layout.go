@@ -25,7 +25,8 @@ func FindLayout(from ...string) (Layout, error) {
 		for {
 			source := filepath.Join(directory, "bench")
 			if _, err := os.Stat(filepath.Join(source, "workloads", "bench.h")); err == nil {
-				return Layout{Source: source, Build: filepath.Join(directory, "build", "bench")}, nil
+				build := filepath.Join(directory, "build", "bench")
+				return Layout{Source: source, Build: build}, nil
 			}
 			parent := filepath.Dir(directory)
 			if parent == directory {

@@ -21,7 +21,7 @@ const DefaultRuns = 5
 // Options is what the command line asks for.
 type Options struct {
 	CSV         string   // file for the medians; empty for none
-	Raw         string   // file for all runs; empty for the usual place if the benchmark is complete
+	Raw         string   // file for all runs; empty for the usual place if complete
 	Report      string   // file for the report; likewise
 	Runs        int      // rounds
 	Only        string   // expression that item names must match
@@ -31,13 +31,15 @@ type Options struct {
 	Environment []string // NAME=VALUE for what is measured
 }
 
-// Complete tells whether results are fit to be kept: everything ran, as often and as much as it should.
+// Complete tells whether results are fit to be kept: everything ran, as often and as much as it
+// should.
 func (options Options) Complete() bool {
 	return options.Only == "" && len(options.Allocators) == 0 && options.Runs >= DefaultRuns &&
 		options.Scale == 100 && len(options.Environment) == 0
 }
 
-// ErrFailures is returned when a run crashed, hung or got another checksum; the cells are listed on the output.
+// ErrFailures is returned when a run crashed, hung or got another checksum; the cells are listed on
+// the output.
 var ErrFailures = errors.New("some runs failed; they are listed above")
 
 // Main runs the benchmark, prints its tables to output and its progress to progress.
@@ -125,15 +127,20 @@ func (options Options) write(
 			options.Report = layout.Report()
 		}
 	} else if options.Report == "" && options.Raw == "" {
-		fmt.Fprintln(output, "a part of the benchmark: the report and the results of the repository stay as they are")
+		fmt.Fprintln(output, "a part of the benchmark: "+
+			"the report and the results of the repository stay as they are")
 	}
 	occasion := Occasion{
 		Date: Day(started), Machine: MachineLine(), Command: options.command(),
 		RawFile: relativeTo(filepath.Dir(layout.Source), options.Raw),
 	}
 	return errors.Join(
-		writeFile(options.CSV, output, func(file io.Writer) error { return WriteCSV(file, results) }),
-		writeFile(options.Raw, output, func(file io.Writer) error { return WriteRaw(file, runs) }),
+		writeFile(options.CSV, output, func(file io.Writer) error {
+			return WriteCSV(file, results)
+		}),
+		writeFile(options.Raw, output, func(file io.Writer) error {
+			return WriteRaw(file, runs)
+		}),
 		writeFile(options.Report, output, func(file io.Writer) error {
 			return WriteReport(file, results, occasion)
 		}),
@@ -162,10 +169,11 @@ func (options Options) command() string {
 }
 
 func relativeTo(folder, path string) string {
-	if relative, err := filepath.Rel(folder, path); err == nil && path != "" && !strings.HasPrefix(relative, "..") {
-		return relative
+	relative, err := filepath.Rel(folder, path)
+	if path == "" || err != nil || strings.HasPrefix(relative, "..") {
+		return path
 	}
-	return path
+	return relative
 }
 
 func writeFile(path string, output io.Writer, write func(io.Writer) error) error {

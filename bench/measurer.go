@@ -17,7 +17,8 @@ import (
 	"syscall"
 )
 
-// searchPath is where programs are looked for: Debian's own, not what a user's shell puts before them.
+// searchPath is where programs are looked for: Debian's own, not what a user's shell puts before
+// them.
 const searchPath = "/usr/bin:/bin:/usr/sbin:/sbin"
 
 // errorTextLimit bounds what is kept of a program's error output.
@@ -30,8 +31,8 @@ type Measurer struct {
 	Environment []string // added to every command's
 }
 
-// Command is what to run. The environment is built from nothing, so that a benchmark does not depend on the shell
-// it was started from.
+// Command is what to run. The environment is built from nothing, so that a benchmark does not
+// depend on the shell it was started from.
 type Command struct {
 	Arguments   []string
 	Environment []string
@@ -76,7 +77,9 @@ type Running struct {
 }
 
 // Start starts a command under an allocator; preload is the library's path or empty.
-func (measurer *Measurer) Start(ctx context.Context, preload string, command Command) (*Running, error) {
+func (measurer *Measurer) Start(
+	ctx context.Context, preload string, command Command,
+) (*Running, error) {
 	if preload == "" {
 		preload = "-"
 	}
@@ -89,7 +92,8 @@ func (measurer *Measurer) Start(ctx context.Context, preload string, command Com
 		return nil, errors.Join(err, output.Close())
 	}
 	running := &Running{figures: figures, output: output, errors: &limitedBuffer{}}
-	process := exec.CommandContext(ctx, measurer.Binary, append([]string{preload}, command.Arguments...)...)
+	arguments := append([]string{preload}, command.Arguments...)
+	process := exec.CommandContext(ctx, measurer.Binary, arguments...)
 	process.Env = append([]string{
 		"PATH=" + searchPath, "HOME=" + measurer.Scratch, "LC_ALL=C.UTF-8", "TZ=UTC",
 		"GIT_CONFIG_NOSYSTEM=1",
@@ -118,8 +122,8 @@ func (measurer *Measurer) Start(ctx context.Context, preload string, command Com
 	return running, figuresWrite.Close()
 }
 
-// Wait waits for the end and reads the figures. An error means that nothing was measured for a reason that lies
-// with the runner; a command that failed is an Outcome with a Failure.
+// Wait waits for the end and reads the figures. An error means that nothing was measured for a
+// reason that lies with the runner; a command that failed is an Outcome with a Failure.
 func (running *Running) Wait() (*Outcome, error) {
 	line, readErr := io.ReadAll(running.figures)
 	waitErr := running.process.Wait()
@@ -155,7 +159,9 @@ func (outcome *Outcome) parse(line string) error {
 }
 
 // Measure runs a command to its end. The caller removes OutputFile.
-func (measurer *Measurer) Measure(ctx context.Context, preload string, command Command) (*Outcome, error) {
+func (measurer *Measurer) Measure(
+	ctx context.Context, preload string, command Command,
+) (*Outcome, error) {
 	running, err := measurer.Start(ctx, preload, command)
 	if err != nil {
 		return nil, err
@@ -196,7 +202,9 @@ func newMeasurer(layout Layout, environment []string) (*Measurer, func(), error)
 		return nil, nil, err
 	}
 	scratch, err = filepath.Abs(scratch)
-	measurer := &Measurer{Binary: layout.binary(measurerName), Scratch: scratch, Environment: environment}
+	measurer := &Measurer{
+		Binary: layout.binary(measurerName), Scratch: scratch, Environment: environment,
+	}
 	return measurer, func() { os.RemoveAll(scratch) }, err
 }
 

@@ -1,7 +1,7 @@
 package bench
 
-// The real programs. Their scripts are in programs/; what is too large for a file of the repository is
-// generated there by prepare.sh, always the same bytes.
+// The real programs. Their scripts are in programs/; what is too large for a file of the repository
+// is generated there by prepare.sh, always the same bytes.
 
 import (
 	"context"
@@ -30,8 +30,10 @@ func programs() []*Program {
 	return []*Program{
 		{
 			Name: "python3", DebPackage: "python3",
-			Summary:   "CPython counts words, sorts, builds JSON and objects (its own pool serves up to 512 bytes)",
-			Arguments: []string{"python3", "{programs}/words.py", "{scale}"}, Environment: pythonEnvironment,
+			Summary: "CPython counts words, sorts, builds JSON and objects " +
+				"(its own pool serves up to 512 bytes)",
+			Arguments:   []string{"python3", "{programs}/words.py", "{scale}"},
+			Environment: pythonEnvironment,
 		},
 		{
 			Name: "python3-malloc", DebPackage: "python3",
@@ -41,8 +43,8 @@ func programs() []*Program {
 		},
 		{
 			Name: "redis", DebPackage: "redis-server redis-tools",
-			Summary: "redis-server under redis-benchmark: SET, GET, LPUSH, HSET, ZADD with 50 clients; " +
-				"time is the client's, memory the server's",
+			Summary: "redis-server under redis-benchmark: SET, GET, LPUSH, HSET, ZADD, SETRANGE, " +
+				"DEL with 50 clients; time is the client's, memory the server's",
 			Arguments: []string{"redis-server"}, Server: true,
 		},
 		{
@@ -53,12 +55,12 @@ func programs() []*Program {
 		{
 			Name: "gcc", DebPackage: "gcc",
 			Summary:   "gcc -O2 compiles a generated C file",
-			Arguments: []string{"gcc", "-O2", "-S", "-o", "-", "generated-{scale}.c"}, Directory: ".",
+			Arguments: []string{"gcc", "-O2", "-S", "-o", "-", "generated-{scale}.c"},
 		},
 		{
 			Name: "g++", DebPackage: "g++",
-			Summary:   "g++ -O1 compiles a generated C++ file full of standard containers",
-			Arguments: []string{"g++", "-O1", "-S", "-o", "-", "generated-{scale}.cc"}, Directory: ".",
+			Summary:   "g++ compiles a generated C++ file full of standard containers",
+			Arguments: []string{"g++", "-O0", "-S", "-o", "-", "generated-{scale}.cc"},
 		},
 		{
 			Name: "lua5.4", DebPackage: "lua5.4",
@@ -95,8 +97,8 @@ func CheckPrograms(items []Item) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return fmt.Errorf("programs to measure are missing: run apt-get install %s, or leave them out with --only",
-		strings.Join(missing, " "))
+	return fmt.Errorf("programs to measure are missing: run apt-get install %s, "+
+		"or leave them out with --only", strings.Join(missing, " "))
 }
 
 func lookProgram(name string) string {
@@ -109,8 +111,8 @@ func lookProgram(name string) string {
 	return ""
 }
 
-// Prepare generates the inputs of the programs, when a program is among the items. The script does nothing for
-// what is there already.
+// Prepare generates the inputs of the programs, when a program is among the items. The script does
+// nothing for what is there already.
 func Prepare(ctx context.Context, layout Layout, items []Item, scale int) error {
 	needed := false
 	for _, item := range items {
@@ -121,7 +123,9 @@ func Prepare(ctx context.Context, layout Layout, items []Item, scale int) error 
 	}
 	script := filepath.Join(layout.Programs(), "prepare.sh")
 	command := exec.CommandContext(ctx, "/bin/sh", script, layout.Data(), fmt.Sprint(scale))
-	command.Env = []string{"PATH=" + searchPath, "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=" + layout.Data()}
+	command.Env = []string{
+		"PATH=" + searchPath, "LC_ALL=C.UTF-8", "TZ=UTC", "HOME=" + layout.Data(),
+	}
 	output, err := command.CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", script, err, strings.TrimSpace(string(output)))

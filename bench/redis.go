@@ -23,8 +23,8 @@ var redisSteps = [][]string{
 
 const redisRequests = 100000
 
-// measureRedis starts a server on a free port, lets the client work and stops the server. The outcome is the
-// server's, with the client's time as wall time.
+// measureRedis starts a server on a free port, lets the client work and stops the server. The
+// outcome is the server's, with the client's time as wall time.
 func measureRedis(
 	ctx context.Context, measurer *Measurer, preload string, scale int,
 ) (outcome *Outcome, err error) {

@@ -108,8 +108,8 @@ func median(values []float64) float64 {
 	return value
 }
 
-// geometricMean leaves out what is not a number: cells that failed. Without any values it is NaN. It sums logarithms,
-// as the product of many ratios need not fit.
+// geometricMean leaves out what is not a number: cells that failed. Without any values it is NaN.
+// It sums logarithms, as the product of many ratios need not fit.
 func geometricMean(values []float64) float64 {
 	var logarithms []float64
 	for _, value := range values {
@@ -148,6 +148,9 @@ type Figure func(cell *Cell) float64
 // Seconds and Peak are the two figures that the goals speak of.
 func Seconds(cell *Cell) float64 { return cell.Seconds }
 
+// CPU is the time that all threads spent, start-up and exit included.
+func CPU(cell *Cell) float64 { return cell.CPUSeconds }
+
 // Peak is the peak memory in KiB.
 func Peak(cell *Cell) float64 { return cell.PeakKiB }
 
@@ -174,8 +177,8 @@ type Extreme struct {
 	Best  string // the peer compared with
 }
 
-// AgainstBestPeer compares an allocator with the best of the peers (all but Granary and itself) on every item, the
-// worst ratio first.
+// AgainstBestPeer compares an allocator with the best of the peers (all but Granary and itself) on
+// every item, the worst ratio first.
 func (results *Results) AgainstBestPeer(allocator string, figure Figure) []Extreme {
 	var extremes []Extreme
 	for _, item := range results.Items {
@@ -202,7 +205,8 @@ func (results *Results) AgainstBaseline(allocator string, figure Figure) []Extre
 	for _, item := range results.Items {
 		ratio := results.Ratio(item.Name, allocator, figure)
 		if !math.IsNaN(ratio) {
-			extremes = append(extremes, Extreme{Item: item.Name, Ratio: ratio, Best: results.Baseline})
+			extreme := Extreme{Item: item.Name, Ratio: ratio, Best: results.Baseline}
+			extremes = append(extremes, extreme)
 		}
 	}
 	sort.SliceStable(extremes, func(i, j int) bool { return extremes[i].Ratio > extremes[j].Ratio })

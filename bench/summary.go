@@ -35,7 +35,9 @@ func (results *Results) header(first string) table.Row {
 }
 
 // figureTable has a row an item, with the figure and its ratio to the baseline.
-func (results *Results) figureTable(title string, figure Figure, format func(float64) string) table.Writer {
+func (results *Results) figureTable(
+	title string, figure Figure, format func(float64) string,
+) table.Writer {
 	writer := newTable(results.header(title))
 	for _, item := range results.Items {
 		row := table.Row{item.Name}
@@ -47,7 +49,8 @@ func (results *Results) figureTable(title string, figure Figure, format func(flo
 			}
 			text := format(figure(cell))
 			if allocator.Name != results.Baseline {
-				text += fmt.Sprintf(" (%s)", ratioText(results.Ratio(item.Name, allocator.Name, figure)))
+				ratio := results.Ratio(item.Name, allocator.Name, figure)
+				text += fmt.Sprintf(" (%s)", ratioText(ratio))
 			}
 			row = append(row, text)
 		}
@@ -76,7 +79,8 @@ type group struct {
 	keep func(item *Item) bool
 }
 
-// largeKiB is where a program is large enough for its peak memory to be the heap's rather than the libraries'.
+// largeKiB is where a program is large enough for its peak memory to be the heap's rather than the
+// libraries'.
 const largeKiB = 16 * 1024
 
 func (results *Results) groups() []group {
@@ -106,6 +110,9 @@ func (results *Results) MeanTable() table.Writer {
 			return ratioText(results.Mean(allocator, Seconds, group.keep))
 		})
 	}
+	add("processor time, geometric mean, all", func(allocator string) string {
+		return ratioText(results.Mean(allocator, CPU, results.groups()[0].keep))
+	})
 	for _, group := range append(results.groups(), group{"16 MiB and more", results.isLarge}) {
 		add("peak memory, geometric mean, "+group.name, func(allocator string) string {
 			return ratioText(results.Mean(allocator, Peak, group.keep))
@@ -123,7 +130,8 @@ func (results *Results) MeanTable() table.Writer {
 	return writer
 }
 
-// MomentTable has resident memory at the moments that workloads named, in MiB; nil when there are none.
+// MomentTable has resident memory at the moments that workloads named, in MiB; nil when there are
+// none.
 func (results *Results) MomentTable() table.Writer {
 	writer := newTable(results.header("resident MiB"))
 	rows := 0

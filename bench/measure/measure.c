@@ -2,13 +2,15 @@
  *
  *   measure PRELOAD PROGRAM [ARGUMENT...]
  *
- * PRELOAD is the library for LD_PRELOAD, or "-" for none. The figures go to file descriptor 3 as one line:
+ * PRELOAD is the library for LD_PRELOAD, or "-" for none. The figures go to file descriptor 3 as
+ * one line:
  *
  *   wall=SECONDS user=SECONDS system=SECONDS rss_kib=KIB minor_faults=N exit=CODE signal=NUMBER
  *
- * Why a program of its own: Linux starts the peak of a new process at the peak of the process that called exec in
- * it. The runner is a Go program of some 20 MiB, so everything started from it directly seems to need at least as
- * much. From here the floor is this program's own 1.5 MiB. The preload is set in the child only.
+ * Why a program of its own: Linux starts the peak of a new process at the peak of the process that
+ * called exec in it. The runner is a Go program of some 20 MiB, so everything started from it
+ * directly seems to need at least as much. From here the floor is this program's own 1.5 MiB. The
+ * preload is set in the child only.
  */
 #define _GNU_SOURCE
 #include <errno.h>
@@ -57,7 +59,8 @@ static void child(const char *preload, char **command, pid_t parent) {
 
 int main(int argc, char **argv) {
   if (argc < 3) {
-    fprintf(stderr, "usage: measure PRELOAD|- PROGRAM [ARGUMENT...]   (figures go to descriptor 3)\n");
+    fprintf(stderr,
+            "usage: measure PRELOAD|- PROGRAM [ARGUMENT...]   (figures go to descriptor 3)\n");
     return 2;
   }
   fcntl(RESULT_FD, F_SETFD, FD_CLOEXEC);
@@ -78,7 +81,8 @@ int main(int argc, char **argv) {
     }
   }
   double wall = clock_now() - started;
-  dprintf(RESULT_FD, "wall=%.6f user=%.6f system=%.6f rss_kib=%ld minor_faults=%ld exit=%d signal=%d\n", wall,
+  dprintf(RESULT_FD,
+          "wall=%.6f user=%.6f system=%.6f rss_kib=%ld minor_faults=%ld exit=%d signal=%d\n", wall,
           seconds(usage.ru_utime), seconds(usage.ru_stime), usage.ru_maxrss, usage.ru_minflt,
           WIFEXITED(status) ? WEXITSTATUS(status) : 0, WIFSIGNALED(status) ? WTERMSIG(status) : 0);
   return 0;

@@ -1,5 +1,6 @@
-# What perl is given to do: log lines are made, taken apart with regular expressions, gathered in hashes of arrays of
-# hashes and sorted. Call: log.pl SCALE_PERCENT. Prints sums that depend on every step and not on the order of keys.
+# What perl is given to do: log lines are made, taken apart with regular expressions, gathered in
+# hashes of arrays of hashes and sorted. Call: log.pl SCALE_PERCENT. Prints sums that depend on
+# every step and not on the order of keys.
 use strict;
 use warnings;
 use integer;
@@ -15,8 +16,9 @@ sub below {
 
 sub make_line {
     my ($number) = @_;
-    return sprintf("10.%d.%d.%d - user%d [day %d] \"GET /%s HTTP/1.1\" %d %d", below(3), below(20), below(200),
-        below(500), $number / 1000, join("/", map { "p" . below(90) } 1 .. 1 + below(6)),
+    my $path = join("/", map { "p" . below(90) } 1 .. 1 + below(6));
+    return sprintf("10.%d.%d.%d - user%d [day %d] \"GET /%s HTTP/1.1\" %d %d",
+        below(3), below(20), below(200), below(500), $number / 1000, $path,
         (200, 200, 200, 304, 404)[below(5)], below(90000));
 }
 
@@ -27,7 +29,8 @@ for my $number (1 .. 1100 * $scale) {
     next unless $line =~ m{^(\S+) - (\w+) \[([^\]]+)\] "GET (\S+) [^"]*" (\d+) (\d+)$};
     my ($address, $user, $day, $path, $status, $size) = ($1, $2, $3, $4, $5, $6);
     $bytes += $size;
-    push @{ $visits{$user} }, { address => $address, day => $day, path => $path, status => $status };
+    push @{ $visits{$user} },
+        { address => $address, day => $day, path => $path, status => $status };
     $paths{$_}++ for split m{/}, $path;
     if (@{ $visits{$user} } > 150) {
         splice @{ $visits{$user} }, 0, 50;
@@ -36,7 +39,8 @@ for my $number (1 .. 1100 * $scale) {
 
 my $report = "";
 for my $user (sort keys %visits) {
-    my @sorted = sort { $a->{path} cmp $b->{path} || $a->{address} cmp $b->{address} } @{ $visits{$user} };
+    my @sorted = sort { $a->{path} cmp $b->{path} || $a->{address} cmp $b->{address} }
+        @{ $visits{$user} };
     $report .= join(",", $user, scalar(@sorted), $sorted[0]{path}, $sorted[-1]{path}) . "\n";
 }
 my $sum = 0;

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Generates the inputs of the real programs into a folder: prepare.sh FOLDER SCALE_PERCENT
 #
-# Always the same bytes. What is there already is kept; a stamp of this script and of the generator decides.
+# Always the same bytes. What is there already is kept: a stamp of this script and of the generator
+# decides.
 set -eu
 folder=$1
 scale=$2

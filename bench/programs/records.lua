@@ -1,5 +1,6 @@
--- What Lua is given to do: records are made in tables, strings are built, split and joined, most of it is dropped.
--- Call: records.lua SCALE_PERCENT. Prints sums that depend on every step and not on the order of keys.
+-- What Lua is given to do: records are made in tables, strings are built, split and joined, most of
+-- it is dropped. Call: records.lua SCALE_PERCENT. Prints sums that depend on every step and not on
+-- the order of keys.
 
 local scale = tonumber(arg[1]) or 100
 local state = 42
@@ -20,7 +21,8 @@ local function make_record(number)
 end
 
 local function to_line(record)
-  return table.concat({ record.id, record.name, table.concat(record.tags, ","), record.score, record.notes }, ";")
+  local tags = table.concat(record.tags, ",")
+  return table.concat({ record.id, record.name, tags, record.score, record.notes }, ";")
 end
 
 local function from_line(line)

@@ -1,9 +1,10 @@
 /* aligned: blocks aligned to 16 bytes up to a page, of 24 bytes to 16 KiB, among ordinary ones.
  *
- * Models vector code (32, 64), cache-line aligned objects (64, 128) and I/O buffers (512, 4096), from aligned_alloc
- * and posix_memalign. Figures: time, and peak memory; some allocators spend twice the size on an aligned block.
- * Blocks aligned to 256 bytes and more are larger than 1 KiB: for those of 256, 512 and 1024 bytes mimalloc 2.0.9,
- * Debian's, returns addresses that are not aligned (microsoft/mimalloc issue 700, fixed later), and would fail here.
+ * Models vector code (32, 64), cache-line aligned objects (64, 128) and I/O buffers (512, 4096),
+ * from aligned_alloc and posix_memalign. Figures: time, and peak memory; some allocators spend
+ * twice the size on an aligned block. Blocks aligned to 256 bytes and more are larger than 1 KiB:
+ * for those of 256, 512 and 1024 bytes mimalloc 2.0.9, Debian's, returns addresses that are not
+ * aligned (microsoft/mimalloc issue 700, fixed later), and would fail here.
  */
 #include "bench.h"
 

@@ -1,8 +1,9 @@
-/* batches: two threads allocate batches of blocks of one size and free most of a batch in the order of allocation, the
- * next one in reverse, and leave some blocks for later.
+/* batches: two threads allocate batches of blocks of one size and free most of a batch in the order
+ * of allocation, the next one in reverse, and leave some blocks for later.
  *
- * Models parsers and compilers, whose passes make many equal objects and drop them together. After MicroQuill's
- * "sh6bench" and "sh8bench" (the order of frees; a share that outlives its batch). The sizes go round from 16 to 1000.
+ * Models parsers and compilers, whose passes make many equal objects and drop them together. After
+ * MicroQuill's "sh6bench" and "sh8bench" (the order of frees; a share that outlives its batch). The
+ * sizes go round from 16 to 1000.
  */
 #include "bench.h"
 

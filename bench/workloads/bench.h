@@ -1,14 +1,16 @@
-/* bench.h: what every workload shares: arguments, a random generator with a fixed seed, the clock, blocks
- * that carry their own proof, and the lines the runner reads.
+/* bench.h: what every workload shares: arguments, a random generator with a fixed seed, the clock,
+ * blocks that carry their own proof, and the lines the runner reads.
  *
- * A workload is called as   NAME [SCALE [THREADS]]   where SCALE is the amount of work in percent (100 when
- * absent). It prints
+ * A workload is called as   NAME [SCALE [THREADS]]   where SCALE is the amount of work in percent
+ * (100 when absent). It prints
  *
- *   seconds=0.123456        the time its work took, measured inside
- *   checksum=0123456789abcdef   must be the same on every allocator: it is made of what was read back from the
- *                           blocks, so a block that was handed out twice or lost its contents changes it
- *   threads=2               the threads that allocate at one time
- *   rss_NAME_kib=1234       optional: resident memory at a moment that the workload names
+ *   seconds=0.123456            the time its work took, measured inside
+ *   checksum=0123456789abcdef   must be the same on every allocator
+ *   threads=2                   the threads that allocate at one time
+ *   rss_NAME_kib=1234           optional: resident memory at a moment that the workload names
+ *
+ * The checksum is made of what was read back from the blocks, so a block that was handed out twice
+ * or lost its contents changes it.
  *
  * Nothing here depends on addresses or on the order in which threads run.
  */
@@ -48,7 +50,8 @@ static inline double bench_clock(void) {
   return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* Reads the arguments and starts the clock. threads is what the workload uses unless it is told otherwise. */
+/* Reads the arguments and starts the clock. threads is what the workload uses unless it is told
+ * otherwise. */
 static inline struct bench bench_start(int argc, char **argv, int threads) {
   struct bench bench = {1.0, threads, 0, 0};
   if (argc > 1) bench.scale = atof(argv[1]) / 100;
@@ -100,7 +103,8 @@ static inline size_t bench_between(struct bench_random *random, size_t least, si
   return least + bench_below(random, (uint32_t)(most - least + 1));
 }
 
-/* A size from least to most, small ones often and large ones rarely: each doubling is as likely as the next. */
+/* A size from least to most, small ones often and large ones rarely: each doubling is as likely as
+ * the next. */
 static inline size_t bench_skewed(struct bench_random *random, size_t least, size_t most) {
   size_t low = least;
   int doublings = 0;
@@ -123,7 +127,8 @@ static inline void bench_mark(void *block, size_t size, uint32_t tag) {
 static inline uint64_t bench_check(const void *block, size_t size) {
   uint32_t tag;
   memcpy(&tag, block, sizeof tag);
-  if (size > 4 && ((const unsigned char *)block)[size - 1] != (unsigned char)tag) return 0xbad000000000u;
+  if (size > 4 && ((const unsigned char *)block)[size - 1] != (unsigned char)tag)
+    return 0xbad000000000u;
   return tag;
 }
 
@@ -164,14 +169,16 @@ static inline void bench_thread(pthread_t *thread, void *(*run)(void *), void *a
 }
 
 /* Runs run(array[0..threads-1]) on as many threads and waits for all of them. */
-static inline void bench_parallel(int threads, void *(*run)(void *), void *array, size_t item_bytes) {
+static inline void bench_parallel(int threads, void *(*run)(void *), void *array,
+                                  size_t item_bytes) {
   pthread_t ids[BENCH_THREADS_MAX];
-  for (int i = 0; i < threads; i++) bench_thread(&ids[i], run, (char *)array + (size_t)i * item_bytes);
+  for (int i = 0; i < threads; i++)
+    bench_thread(&ids[i], run, (char *)array + (size_t)i * item_bytes);
   for (int i = 0; i < threads; i++) pthread_join(ids[i], NULL);
 }
 
-/* A bounded queue from one thread to one other. Full or empty, a thread yields: the queue is to cost little
- * beside the allocator. */
+/* A bounded queue from one thread to one other. Full or empty, a thread yields: the queue is to
+ * cost little beside the allocator. */
 #define BENCH_QUEUE_SLOTS 1024
 
 struct bench_queue {

@@ -1,8 +1,10 @@
-/* bignum: arithmetic on numbers of some hundred digits, where every intermediate result is a new block.
+/* bignum: arithmetic on numbers of some hundred digits, where every intermediate result is a new
+ * block.
  *
- * Models computer algebra and the numbers of a language runtime: blocks of 16 to 250 bytes that live for one or two
- * operations, few alive at a time. After "cfrac" (continued fractions with a bignum package) of the Zorn/Berger set.
- * Here: the convergents of the continued fraction of the square roots of many integers.
+ * Models computer algebra and the numbers of a language runtime: blocks of 16 to 250 bytes that
+ * live for one or two operations, few alive at a time. After "cfrac" (continued fractions with a
+ * bignum package) of the Zorn/Berger set. Here: the convergents of the continued fraction of the
+ * square roots of many integers.
  */
 #include "bench.h"
 
@@ -25,7 +27,8 @@ static struct number *number_of(uint32_t value) {
 }
 
 /* left * factor + right, as a new number. */
-static struct number *multiply_add(const struct number *left, uint32_t factor, const struct number *right) {
+static struct number *multiply_add(const struct number *left, uint32_t factor,
+                                   const struct number *right) {
   int length = left->length > right->length ? left->length : right->length;
   struct number *product = number_new(left->length + 1);
   uint64_t carry = 0;

@@ -1,8 +1,9 @@
 /* calloc_heavy: zeroed blocks of 16 bytes to 128 KiB; a few bytes of each are read and written.
  *
- * Models programs that take all their memory from calloc (interpreters, GLib's g_new0, sparse tables). Fresh memory
- * of the system is zero already; an allocator that knows so need not clear it. Small blocks are reused, so they must
- * be cleared. The checksum reads blocks back and would notice one that is not zero.
+ * Models programs that take all their memory from calloc (interpreters, GLib's g_new0, sparse
+ * tables). Fresh memory of the system is zero already; an allocator that knows so need not clear
+ * it. Small blocks are reused, so they must be cleared. The checksum reads blocks back and would
+ * notice one that is not zero.
  */
 #include "bench.h"
 
@@ -18,7 +19,8 @@ int main(int argc, char **argv) {
     unsigned slot = bench_below(&random, LIVE);
     free(blocks[slot]);
     /* Nine of ten are small; a large one is a table of which little is used. */
-    size_t size = i % 10 != 0 ? bench_skewed(&random, 16, 1024) : bench_skewed(&random, 2048, 128 * 1024);
+    size_t size =
+        i % 10 != 0 ? bench_skewed(&random, 16, 1024) : bench_skewed(&random, 2048, 128 * 1024);
     unsigned char *block = calloc(1, size);
     if (block == NULL) bench_fail("out of memory");
     size_t step = size / 8;

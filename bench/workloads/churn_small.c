@@ -1,8 +1,10 @@
-/* churn_small: one thread keeps 4096 blocks of 16 to 527 bytes and replaces one at random, again and again.
+/* churn_small: one thread keeps 4096 blocks of 16 to 527 bytes and replaces one at random, again
+ * and again.
  *
- * Models the steady state of an interpreter or a server with one thread: the live set does not grow, every new
- * block is of another size than the one freed before it. After "alloc-test" of the mimalloc benchmark set.
- * The figure is the cost of malloc and free when the freed block cannot be handed out again at once.
+ * Models the steady state of an interpreter or a server with one thread: the live set does not
+ * grow, every new block is of another size than the one freed before it. After "alloc-test" of the
+ * mimalloc benchmark set. The figure is the cost of malloc and free when the freed block cannot be
+ * handed out again at once.
  */
 #include "bench.h"
 

@@ -1,9 +1,10 @@
-/* churn_threads: each thread keeps 2000 blocks of 16 to 8000 bytes and replaces them at random; one block in 16
- * is exchanged with a block of another thread.
+/* churn_threads: each thread keeps 2000 blocks of 16 to 8000 bytes and replaces them at random; one
+ * block in 16 is exchanged with a block of another thread.
  *
- * Models worker threads with live sets of their own that now and then pass a buffer on. After "rptest" (sizes,
- * live sets) and "mstress" (exchange by atomic swap). The figure is the cost under real concurrency, with few
- * frees by a foreign thread; the resident memory shows what caches per thread cost.
+ * Models worker threads with live sets of their own that now and then pass a buffer on. After
+ * "rptest" (sizes, live sets) and "mstress" (exchange by atomic swap). The figure is the cost under
+ * real concurrency, with few frees by a foreign thread; the resident memory shows what caches per
+ * thread cost.
  */
 #include "bench.h"
 
@@ -51,7 +52,8 @@ static void *work(void *argument) {
   for (long i = 0; i < worker->rounds; i++) {
     unsigned slot = bench_below(&random, LIVE);
     if (i % 16 == 0) {
-      live[slot] = __atomic_exchange_n(&shared[bench_below(&random, SHARED)], live[slot], __ATOMIC_ACQ_REL);
+      live[slot] =
+          __atomic_exchange_n(&shared[bench_below(&random, SHARED)], live[slot], __ATOMIC_ACQ_REL);
       continue;
     }
     worker->checksum += drop(live[slot]);

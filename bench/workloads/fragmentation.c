@@ -1,8 +1,9 @@
-/* fragmentation: phases of many short-lived and few long-lived blocks, where each phase prefers other sizes.
+/* fragmentation: phases of many short-lived and few long-lived blocks, where each phase prefers
+ * other sizes.
  *
- * Models a server that runs for days: sessions, caches and queues of different sizes come and go and a few
- * blocks of each phase stay. What a phase freed must serve the next one, which asks for other sizes. Peak memory
- * is the figure that matters here: live data never exceeds 24 MB.
+ * Models a server that runs for days: sessions, caches and queues of different sizes come and go
+ * and a few blocks of each phase stay. What a phase freed must serve the next one, which asks for
+ * other sizes. Peak memory is the figure that matters here: live data never exceeds 24 MB.
  */
 #include "bench.h"
 
@@ -28,13 +29,14 @@ static struct block *make(struct bench_random *random, size_t least, size_t most
 
 static uint64_t drop(struct block *block) {
   uint64_t value = bench_mix(block->tag) + block->size;
-  if (block->size > sizeof *block && ((unsigned char *)block)[block->size - 1] != 0x33) value ^= 0xbad;
+  if (block->size > sizeof *block && ((unsigned char *)block)[block->size - 1] != 0x33)
+    value ^= 0xbad;
   free(block);
   return value;
 }
 
 int main(int argc, char **argv) {
-  static const size_t ranges[][2] = {{24, 64},   {200, 500},  {48, 120},   {1000, 3000},
+  static const size_t ranges[][2] = {{24, 64},   {200, 500}, {48, 120},    {1000, 3000},
                                      {32, 4000}, {100, 200}, {4000, 9000}, {300, 700}};
   struct bench bench = bench_start(argc, argv, 1);
   struct bench_random random = bench_seed(21);

@@ -1,8 +1,10 @@
-// game_frames: a scene of objects is changed frame by frame: many small temporaries that die within the frame, some
-// that live a few frames, few that stay; a second thread makes the jobs of the frame.
+// game_frames: a scene of objects is changed frame by frame: many small temporaries that die within
+// the frame, some that live a few frames, few that stay; a second thread makes the jobs of the
+// frame.
 //
-// Models a game engine in C++: virtual objects behind shared_ptr, vectors of commands built anew each frame, events
-// handed from the job thread to the main thread. The figure is time for the frames without rendering.
+// Models a game engine in C++: virtual objects behind shared_ptr, vectors of commands built anew
+// each frame, events handed from the job thread to the main thread. The figure is time for the
+// frames without rendering.
 #include <deque>
 #include <functional>
 #include <memory>
@@ -55,7 +57,8 @@ std::vector<std::unique_ptr<Event>> make_events(bench_random *random, uint32_t f
     size_t targets = bench_skewed(random, 1, 40);
     for (size_t k = 0; k < targets; k++) event->targets.push_back(bench_below(random, 1000));
     uint64_t one = bench_next(random), two = frame, three = targets;
-    event->action = [one, two, three] { return one % 1000 + two + three; }; // too large to be kept inside
+    // Too large to be kept inside of std::function: a block of its own.
+    event->action = [one, two, three] { return one % 1000 + two + three; };
     events.push_back(std::move(event));
   }
   return events;
@@ -89,7 +92,8 @@ int main(int argc, char **argv) {
   for (int i = 0; i < 2; i++) bench_give(&permits, &permit);
   std::thread jobs([&] {
     for (uint32_t frame = 0; frame < frames; frame++, bench_take(&permits))
-      bench_give(&queue, new std::vector<std::unique_ptr<Event>>(make_events(&job_random, frame, 300)));
+      bench_give(&queue,
+                 new std::vector<std::unique_ptr<Event>>(make_events(&job_random, frame, 300)));
   });
   std::deque<std::shared_ptr<Node>> lasting;
   uint64_t checksum = 0;

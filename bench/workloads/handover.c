@@ -1,8 +1,9 @@
-/* handover: generations of two threads build trees of blocks and swap them through shared slots, so a
- * thread drops trees that others made, some of which have ended.
+/* handover: generations of two threads build trees of blocks and swap them through shared slots, so
+ * a thread drops trees that others made, some of which have ended.
  *
- * Models task systems and actor programs. After "mstress" of the mimalloc set: sizes mostly small, one in 1000
- * large; what is in the slots at the end of a generation is found by the next one's threads.
+ * Models task systems and actor programs. After "mstress" of the mimalloc set: sizes mostly small,
+ * one in 1000 large; what is in the slots at the end of a generation is found by the next one's
+ * threads.
  */
 #include "bench.h"
 
@@ -41,8 +42,10 @@ static struct tree *grow(struct bench_random *random, int depth) {
 static uint64_t fell(struct tree *tree) {
   if (tree == NULL) return 0;
   uint64_t sum = fell(tree->left) + fell(tree->right) + bench_mix(tree->tag);
-  /* A block of exactly 32 bytes keeps its mark in its last byte, outside of the fields only if it is larger. */
-  if (tree->size > sizeof *tree && ((unsigned char *)tree)[tree->size - 1] != (unsigned char)tree->size)
+  /* A block of exactly 32 bytes keeps its mark in its last byte, outside of the fields only if it
+   * is larger. */
+  if (tree->size > sizeof *tree &&
+      ((unsigned char *)tree)[tree->size - 1] != (unsigned char)tree->size)
     sum ^= 0xbad;
   free(tree);
   return sum;

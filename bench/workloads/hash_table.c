@@ -1,8 +1,9 @@
-/* hash_table: a chained table of up to 200000 entries with string keys; inserts, look-ups, overwrites and random
- * deletes.
+/* hash_table: a chained table of up to 200000 entries with string keys; inserts, look-ups,
+ * overwrites and random deletes.
  *
- * Models the core of a cache or a symbol table in C: an entry, its key and its value are three blocks of different
- * sizes; the table grows by rehashing. The figure mixes allocation with the cache misses of chains.
+ * Models the core of a cache or a symbol table in C: an entry, its key and its value are three
+ * blocks of different sizes; the table grows by rehashing. The figure mixes allocation with the
+ * cache misses of chains.
  */
 #include "bench.h"
 
@@ -38,7 +39,8 @@ static void grow(struct table *table) {
 
 static struct entry **find(struct table *table, const char *key, uint32_t hash) {
   struct entry **link = &table->buckets[hash & (table->bucket_count - 1)];
-  while (*link != NULL && ((*link)->hash != hash || strcmp((*link)->key, key) != 0)) link = &(*link)->next;
+  while (*link != NULL && ((*link)->hash != hash || strcmp((*link)->key, key) != 0))
+    link = &(*link)->next;
   return link;
 }
 

@@ -1,7 +1,9 @@
-/* json_documents: documents are parsed from text into nodes, changed, written to text again and dropped.
+/* json_documents: documents are parsed from text into nodes, changed, written to text again and
+ * dropped.
  *
- * Models a web service. A node is one block; keys and strings are blocks of their own; arrays and the output text grow
- * by realloc. All of a document is freed at once, in the order of the tree, after the next one was parsed.
+ * Models a web service. A node is one block; keys and strings are blocks of their own; arrays and
+ * the output text grow by realloc. All of a document is freed at once, in the order of the tree,
+ * after the next one was parsed.
  */
 #include "bench.h"
 
@@ -34,7 +36,9 @@ static void append(struct writer *writer, const char *text, size_t length) {
   writer->text[writer->used] = 0;
 }
 
-static void append_text(struct writer *writer, const char *text) { append(writer, text, strlen(text)); }
+static void append_text(struct writer *writer, const char *text) {
+  append(writer, text, strlen(text));
+}
 
 static struct node *node_new(enum kind kind) {
   struct node *node = calloc(1, sizeof *node);
@@ -143,11 +147,13 @@ static char *make_request(struct bench_random *random, long number) {
     if (i > 0) append(&writer, ",", 1);
     uint32_t article = bench_below(random, 100000), amount = bench_below(random, 20);
     uint32_t price = bench_below(random, 1000);
-    int size = snprintf(piece, sizeof piece,
-                        "{\"article\":\"A-%u\",\"amount\":%u,\"prices\":[%u,%u,%u],\"note\":\"%.*s\"}",
-                        article, amount, price, price / 2, price / 3, (int)bench_skewed(random, 1, 120),
-                        "please handle with care and deliver to the back door between nine and eleven in the morning,"
-                        " thank you very much indeed");
+    int size =
+        snprintf(piece, sizeof piece,
+                 "{\"article\":\"A-%u\",\"amount\":%u,\"prices\":[%u,%u,%u],\"note\":\"%.*s\"}",
+                 article, amount, price, price / 2, price / 3, (int)bench_skewed(random, 1, 120),
+                 "please handle with care and deliver to the back door between nine and eleven in "
+                 "the morning,"
+                 " thank you very much indeed");
     append(&writer, piece, (size_t)size);
   }
   append(&writer, "]}", 2);

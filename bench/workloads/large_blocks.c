@@ -1,8 +1,9 @@
-/* large_blocks: 20 blocks of 5 to 25 MiB are replaced at random; one byte of every page of a new one is written.
+/* large_blocks: 20 blocks of 5 to 25 MiB are replaced at random; one byte of every page of a new
+ * one is written.
  *
- * Models images, matrices and file buffers. After "malloc-large" of the mimalloc set. The figure is mostly the
- * price of page faults: an allocator that returns every block to the system at once pays them each time, one that
- * keeps everything pays in peak memory. Live data is 300 MiB on average.
+ * Models images, matrices and file buffers. After "malloc-large" of the mimalloc set. The figure is
+ * mostly the price of page faults: an allocator that returns every block to the system at once pays
+ * them each time, one that keeps everything pays in peak memory. Live data is 300 MiB on average.
  */
 #include "bench.h"
 

@@ -1,9 +1,10 @@
-/* level_load: 500 MB of small blocks are loaded, used, all but one in 4000 unloaded, and the program then waits
- * 1.5 seconds in poll.
+/* level_load: 500 MB of small blocks are loaded, used, all but one in 4000 unloaded, and the
+ * program then waits 1.5 seconds in poll.
  *
- * Models a game that changes levels, or a server after a burst. The time is that of loading, walking and unloading,
- * without the wait. The figures that matter are resident memory before, loaded, unloaded, and after the wait, in which
- * the program does nothing at all: an allocator gives memory back then only if it does so by itself.
+ * Models a game that changes levels, or a server after a burst. The time is that of loading,
+ * walking and unloading, without the wait. The figures that matter are resident memory before,
+ * loaded, unloaded, and after the wait, in which the program does nothing at all: an allocator
+ * gives memory back then only if it does so by itself.
  */
 #include <poll.h>
 

@@ -1,8 +1,9 @@
 /* loader_main: worker threads build a data set; the main thread frees all of it; and again.
  *
- * Models asset or document loading: loader threads allocate many small blocks, the main thread owns and later
- * drops them. The main thread frees much more than it allocates, so an allocator that keeps freed blocks with the
- * thread that freed them grows with every round. Figures: time, and peak memory against one round's 40 MB.
+ * Models asset or document loading: loader threads allocate many small blocks, the main thread owns
+ * and later drops them. The main thread frees much more than it allocates, so an allocator that
+ * keeps freed blocks with the thread that freed them grows with every round. Figures: time, and
+ * peak memory against one round's 40 MB.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
-/* lru_cache: a cache with a budget of 40 MB; values of 64 bytes to 16 KiB, whose usual size changes over time; the least
- * recently used ones make room.
+/* lru_cache: a cache with a budget of 40 MB; values of 64 bytes to 16 KiB, whose usual size changes
+ * over time; the least recently used ones make room.
  *
- * Models memcached or the cache in a database. The program never holds more than its budget, so peak memory above
- * 40 MB is fragmentation. Values are written whole.
+ * Models memcached or the cache in a database. The program never holds more than its budget, so
+ * peak memory above 40 MB is fragmentation. Values are written whole.
  */
 #include "bench.h"
 
@@ -89,7 +89,8 @@ int main(int argc, char **argv) {
     }
     /* The usual size moves from small to large and back. */
     size_t least = (size_t)64 << (i * 8 / requests) % 5;
-    checksum += insert(key, (uint32_t)bench_skewed(&random, least, least * 16), (uint32_t)i, budget);
+    checksum +=
+        insert(key, (uint32_t)bench_skewed(&random, least, least * 16), (uint32_t)i, budget);
   }
   while (ends.newer != &ends) checksum += evict(ends.newer);
   bench_finish(&bench, checksum);

@@ -1,8 +1,8 @@
 /* medium_blocks: buffers of 32 KiB to 1 MiB come and go in two threads, and all of each is written.
  *
- * Models compression windows, decoded pictures, network and database pages: larger than the small-object
- * machinery, smaller than what deserves a mapping of its own. Half are freed in the order in which they came, half at
- * random. Each thread keeps 48 of them, 11 MiB on average.
+ * Models compression windows, decoded pictures, network and database pages: larger than the
+ * small-object machinery, smaller than what deserves a mapping of its own. Half are freed in the
+ * order in which they came, half at random. Each thread keeps 48 of them, 11 MiB on average.
  */
 #include "bench.h"
 

@@ -1,7 +1,8 @@
 /* pair_64: allocate 64 bytes, write to them, free them, at once; one thread.
  *
  * The bare fast path: what a temporary object costs. After the first row of every allocator's own
- * micro-benchmarks ("glibc-simple" of the mimalloc set). The figure is nanoseconds a pair times 60 million.
+ * micro-benchmarks ("glibc-simple" of the mimalloc set). The figure is nanoseconds a pair times 60
+ * million.
  */
 #include "bench.h"
 

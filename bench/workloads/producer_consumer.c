@@ -1,8 +1,9 @@
 /* producer_consumer: one thread allocates, another frees, always in the same direction.
  *
- * Models a reader thread that parses messages and a worker that handles and drops them. After "xmalloc-test" of
- * the mimalloc set (Lever and Boreham). The queue holds at most 1024 blocks, so memory that grows beyond that is
- * the allocator's. The figure is the cost of a free by a foreign thread and of getting the block back.
+ * Models a reader thread that parses messages and a worker that handles and drops them. After
+ * "xmalloc-test" of the mimalloc set (Lever and Boreham). The queue holds at most 1024 blocks, so
+ * memory that grows beyond that is the allocator's. The figure is the cost of a free by a foreign
+ * thread and of getting the block back.
  */
 #include "bench.h"
 

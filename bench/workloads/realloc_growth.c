@@ -1,8 +1,10 @@
-/* realloc_growth: 64 vectors grow side by side by realloc, by half of their size at a time, to some MiB.
+/* realloc_growth: 64 vectors grow side by side by realloc, by half of their size at a time, to some
+ * MiB.
  *
- * Models growing buffers, logs and column stores. Because many grow at once, a block can seldom be extended where
- * it lies. The figure shows the cost of copying between classes and, for the large sizes, whether pages are
- * moved (mremap) or copied. Peak memory shows what the growth leaves behind.
+ * Models growing buffers, logs and column stores. Because many grow at once, a block can seldom be
+ * extended where it lies. The figure shows the cost of copying between classes and, for the large
+ * sizes, whether pages are moved (mremap) or copied. Peak memory shows what the growth leaves
+ * behind.
  */
 #include "bench.h"
 

@@ -1,9 +1,10 @@
-/* reclaimer: two threads allocate, keep blocks for a while and pass them on; a third thread, which never
- * allocates, frees them all.
+/* reclaimer: two threads allocate, keep blocks for a while and pass them on; a third thread, which
+ * never allocates, frees them all.
  *
- * Models epoch-based reclamation and render/IO threads that only release. The queues are bounded and each
- * producer keeps 20000 blocks, so live memory is about 20 MB; everything above it is the allocator's. A known weak
- * spot: a mimalloc of 2025 held 1.8 GiB for 370 MiB live (microsoft/mimalloc issue 1364). Figures: time and peak memory.
+ * Models epoch-based reclamation and render/IO threads that only release. The queues are bounded
+ * and each producer keeps 20000 blocks, so live memory is about 20 MB; everything above it is the
+ * allocator's. A known weak spot: a mimalloc of 2025 held 1.8 GiB for 370 MiB live
+ * (microsoft/mimalloc issue 1364). Figures: time and peak memory.
  */
 #include "bench.h"
 

@@ -1,8 +1,9 @@
 /* request_reply: blocks go in both directions between two threads.
  *
- * Models a client thread and a worker thread: the client allocates a request, the worker frees it and allocates
- * the reply, the client frees the reply. Up to 256 requests are under way. Each thread allocates as much as it
- * frees, but never frees what it made. After the symmetric half of "xmalloc-test" and snmalloc's motivating case.
+ * Models a client thread and a worker thread: the client allocates a request, the worker frees it
+ * and allocates the reply, the client frees the reply. Up to 256 requests are under way. Each
+ * thread allocates as much as it frees, but never frees what it made. After the symmetric half of
+ * "xmalloc-test" and snmalloc's motivating case.
  */
 #include "bench.h"
 

@@ -1,9 +1,10 @@
-/* server: workers serve requests on a table of 1000 blocks each; after some time a worker hands its table to a
- * new thread and ends, so most blocks are freed by another thread than the one that made them.
+/* server: workers serve requests on a table of 1000 blocks each; after some time a worker hands its
+ * table to a new thread and ends, so most blocks are freed by another thread than the one that made
+ * them.
  *
- * Models a server with thread turnover, after Larson and Krishnan's benchmark (ISMM 1998), which the field calls
- * "larson": sizes 8 to 1000 bytes. The figure is time for a fixed number of requests; resident memory
- * shows whether the blocks that a dead thread left behind are used again.
+ * Models a server with thread turnover, after Larson and Krishnan's benchmark (ISMM 1998), which
+ * the field calls "larson": sizes 8 to 1000 bytes. The figure is time for a fixed number of
+ * requests; resident memory shows whether the blocks that a dead thread left behind are used again.
  */
 #include "bench.h"
 
@@ -32,7 +33,8 @@ static void *serve(void *argument) {
   return NULL;
 }
 
-/* Keeps one connection alive over a chain of threads, each one made by this one and joined by it. */
+/* Keeps one connection alive over a chain of threads, each one made by this one and joined by it.
+ */
 static void *chain(void *argument) {
   struct connection *connection = *(struct connection **)argument;
   for (int generation = 0; generation < GENERATIONS; generation++) {

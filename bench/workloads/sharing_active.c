@@ -1,8 +1,9 @@
-/* sharing_active: each thread again and again allocates a small block, writes to it many times and frees it.
+/* sharing_active: each thread again and again allocates a small block, writes to it many times and
+ * frees it.
  *
- * If the allocator gives two threads blocks in the same cache line, every write fetches the line from the other
- * core (active false sharing). After "cache-thrash" of Berger's Hoard set. On an allocator that keeps threads apart
- * the figure is the pure work.
+ * If the allocator gives two threads blocks in the same cache line, every write fetches the line
+ * from the other core (active false sharing). After "cache-thrash" of Berger's Hoard set. On an
+ * allocator that keeps threads apart the figure is the pure work.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
-/* sharing_passive: the main thread hands small blocks, allocated side by side, to threads that free them, allocate
- * blocks of the same size and write to those many times.
+/* sharing_passive: the main thread hands small blocks, allocated side by side, to threads that free
+ * them, allocate blocks of the same size and write to those many times.
  *
- * If a thread gets the freed piece of a shared cache line back, the line stays shared between cores for good (passive
- * false sharing). After "cache-scratch" of Berger's Hoard set.
+ * If a thread gets the freed piece of a shared cache line back, the line stays shared between cores
+ * for good (passive false sharing). After "cache-scratch" of Berger's Hoard set.
  */
 #include "bench.h"
 

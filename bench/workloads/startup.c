@@ -1,8 +1,8 @@
 /* startup: /bin/true is started 200 times, one after the other.
  *
- * Models shell scripts and builds, which start thousands of small programs: what an allocator costs before a
- * program's first useful allocation. After the start-up row that allocator authors seldom publish. Peak memory is that
- * of the largest process.
+ * Models shell scripts and builds, which start thousands of small programs: what an allocator costs
+ * before a program's first useful allocation. After the start-up row that allocator authors seldom
+ * publish. Peak memory is that of the largest process.
  */
 #include <spawn.h>
 #include <sys/wait.h>

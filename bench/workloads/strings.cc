@@ -1,7 +1,8 @@
 // strings: words are cut from generated text, counted in an unordered_map, joined and split again.
 //
-// Models text processing in C++: std::string blocks of 17 to 200 bytes that are copied and moved, vectors that grow,
-// hash nodes. The figure is the usual mix of allocation and work in such a program, not the bare allocator.
+// Models text processing in C++: std::string blocks of 17 to 200 bytes that are copied and moved,
+// vectors that grow, hash nodes. The figure is the usual mix of allocation and work in such a
+// program, not the bare allocator.
 #include <string>
 #include <unordered_map>
 #include <utility>

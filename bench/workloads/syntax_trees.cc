@@ -1,7 +1,9 @@
-// syntax_trees: expressions are parsed into trees of polymorphic nodes, simplified, printed and dropped.
+// syntax_trees: expressions are parsed into trees of polymorphic nodes, simplified, printed and
+// dropped.
 //
-// Models a compiler's front end: nodes of five sizes behind unique_ptr, names in strings, passes that replace
-// subtrees; a function's tree lives until the whole unit is done. The figure is allocation with pointer chasing.
+// Models a compiler's front end: nodes of five sizes behind unique_ptr, names in strings, passes
+// that replace subtrees; a function's tree lives until the whole unit is done. The figure is
+// allocation with pointer chasing.
 #include <memory>
 #include <string>
 #include <unordered_map>
@@ -55,7 +57,8 @@ struct Binary : Expression {
     simplify_in_place(left);
     simplify_in_place(right);
     const long *a = left->constant(), *b = right->constant();
-    if (a && b) return std::make_unique<Constant>(sign == '+' ? (*a + *b) % 100000 : (*a * *b) % 100000);
+    if (a && b)
+      return std::make_unique<Constant>(sign == '+' ? (*a + *b) % 100000 : (*a * *b) % 100000);
     if (sign == '*' && ((a && *a == 0) || (b && *b == 0))) return std::make_unique<Constant>(0);
     if (sign == '+' && b && *b == 0) return std::move(left);
     return nullptr;
@@ -87,12 +90,14 @@ struct Parser {
     uint32_t choice = bench_below(&random, 10);
     if (depth == 0 || choice == 0) {
       if (bench_below(&random, 2) == 0) return std::make_unique<Constant>(bench_below(&random, 4));
-      return std::make_unique<Variable>("local_variable_" + std::to_string(bench_below(&random, 500)));
+      return std::make_unique<Variable>("local_variable_" +
+                                        std::to_string(bench_below(&random, 500)));
     }
     if (choice == 1) {
       auto call = std::make_unique<Call>();
       call->name = "function_" + std::to_string(bench_below(&random, 100));
-      for (uint32_t i = bench_below(&random, 5); i > 0; i--) call->arguments.push_back(parse(depth - 1));
+      for (uint32_t i = bench_below(&random, 5); i > 0; i--)
+        call->arguments.push_back(parse(depth - 1));
       return call;
     }
     Tree left = parse(depth - 1);

@@ -1,9 +1,11 @@
-/* threads_legacy: 12000 tiny threads, one after the other; each allocates a few blocks and leaves one behind for
- * good, so the heap is full of blocks whose makers are long gone. At the end the main thread frees every second one.
+/* threads_legacy: 12000 tiny threads, one after the other; each allocates a few blocks and leaves
+ * one behind for good, so the heap is full of blocks whose makers are long gone. At the end the
+ * main thread frees every second one.
  *
- * Models plug-ins, timers and callbacks that run on threads of their own and register results; a leak in small.
- * After the thread-termination tests of glibc and rpmalloc ("a whole heap lost with each thread"). Figures: time
- * of a tiny thread, and peak memory, which must grow with the blocks (2 MB) and not with the threads.
+ * Models plug-ins, timers and callbacks that run on threads of their own and register results; a
+ * leak in small. After the thread-termination tests of glibc and rpmalloc ("a whole heap lost with
+ * each thread"). Figures: time of a tiny thread, and peak memory, which must grow with the blocks
+ * (2 MB) and not with the threads.
  */
 #include "bench.h"
 

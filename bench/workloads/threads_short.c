@@ -1,7 +1,7 @@
 /* threads_short: 12000 threads, two at a time; each allocates 300 blocks, frees them and ends.
  *
- * Models a thread per request or per job. The figure shows what an allocator does at a thread's first allocation
- * and at its end, and whether a new thread can use what an old one cached.
+ * Models a thread per request or per job. The figure shows what an allocator does at a thread's
+ * first allocation and at its end, and whether a new thread can use what an old one cached.
  */
 #include "bench.h"
 

@@ -1,8 +1,8 @@
 // tree_map: std::map is filled, looked up, half erased, filled again and torn down.
 //
-// Models indices and symbol tables in C++ programs: one node size, nodes allocated in random key order, so
-// neighbours in the tree are not neighbours in memory; teardown frees in tree order. The figure includes the cache
-// misses that the layout of the blocks causes.
+// Models indices and symbol tables in C++ programs: one node size, nodes allocated in random key
+// order, so neighbours in the tree are not neighbours in memory; teardown frees in tree order. The
+// figure includes the cache misses that the layout of the blocks causes.
 #include <map>
 
 #include "bench.h"

@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -20,9 +21,10 @@ func newBenchCommand() *cobra.Command {
 	command := &cobra.Command{
 		Use:   "bench",
 		Short: "Measure the malloc library against glibc, jemalloc, tcmalloc and mimalloc",
-		Long: "Runs workloads and real programs in turn on every allocator and compares time and peak memory.\n" +
-			"A complete benchmark writes bench/report.md and bench/results/DATE-raw.csv and takes up to 25 minutes.\n" +
-			"The exit status is 1 if a run crashed, hung or computed something else than on the other allocators.",
+		Long: "Runs workloads and real programs in turn on every allocator and compares time and " +
+			"peak memory.\nA complete benchmark writes bench/report.md and " +
+			"bench/results/DATE-raw.csv and takes up to 25 minutes.\nThe exit status is 1 if " +
+			"a run crashed, hung or computed something else than on the other\nallocators.",
 		Example: "  granary bench --only 'churn|server' --runs 3\n" +
 			"  granary bench --allocators glibc,mimalloc,granary --csv medians.csv",
 		Args: cobra.NoArgs,
@@ -43,13 +45,16 @@ func newBenchCommand() *cobra.Command {
 	flags.StringVar(&options.CSV, "csv", "", "write the medians to `FILE`")
 	flags.StringVar(&options.Raw, "raw", "",
 		"write every run to `FILE` (complete: bench/results/DATE-raw.csv)")
-	flags.StringVar(&options.Report, "report", "", "write the report to `FILE` (complete: bench/report.md)")
+	flags.StringVar(&options.Report, "report", "",
+		"write the report to `FILE` (complete: bench/report.md)")
 	flags.IntVar(&options.Runs, "runs", bench.DefaultRuns, "run everything so many times")
 	flags.StringVar(&options.Only, "only", "", "run only what matches `REGEX`")
 	flags.StringSliceVar(&options.Allocators, "allocators", nil,
-		"measure only these, separated by commas (default glibc,jemalloc,tcmalloc,mimalloc,granary)")
-	flags.StringVar(&options.Library, "library", "", "measure this libgranary.so (default build/lib/libgranary.so)")
-	flags.IntVar(&options.Scale, "scale", 100, "work in percent; the figures mean something at 100 only")
+		"measure only these of "+strings.Join(bench.AllocatorNames(), ","))
+	flags.StringVar(&options.Library, "library", "",
+		"measure this libgranary.so (default build/lib/libgranary.so)")
+	flags.IntVar(&options.Scale, "scale", 100,
+		"work in percent; the figures mean something at 100 only")
 	flags.StringArrayVar(&options.Environment, "env", nil, "give `NAME=VALUE` to what is measured")
 	flags.BoolVar(&list, "list", false, "print what can be run and stop")
 	return command
