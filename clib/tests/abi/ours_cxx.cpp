@@ -25,8 +25,7 @@ static const char *const names[] = {
     "_ZdaPvSt11align_val_tRKSt9nothrow_t",
     "_ZdlPvmSt11align_val_t",             // sized and aligned
     "_ZdaPvmSt11align_val_t",
-    "_ZdlPvmRKSt9nothrow_t",              // sized, nothrow: of no standard,
-but compilers have had it
+    "_ZdlPvmRKSt9nothrow_t",              // sized, nothrow: in no standard
     "_ZdaPvmRKSt9nothrow_t",
 };
 

@@ -7,4 +7,3 @@ set -e
 run() { LD_AUDIT="$2" LD_PRELOAD="$1" "$3" "$4"; }
 run "$1" "$2" ls / >/dev/null
 [ "$(LD_AUDIT=$2 LD_PRELOAD=$1 sh -c 'echo $((2 + 3)); ls / >/dev/null')" = 5 ]
-[ "$(LD_AUDIT=$1 /bin/echo works 2>/dev/null)" = works ]
