@@ -16,6 +16,7 @@ type Plan struct {
 	Allocators []Allocator
 	Rounds     int
 	Scale      int // work in percent; 100 for figures that mean something
+	Threads    int // for workloads with several; 0 for what they choose
 	// Environment is given to everything that is measured, as NAME=VALUE.
 	Environment []string
 }
@@ -136,9 +137,11 @@ func (session *session) measure(
 		command := item.Program.command(session.layout, scale)
 		return session.measurer.Measure(ctx, preload, command)
 	}
-	return session.measurer.Measure(ctx, preload, Command{
-		Arguments: []string{session.layout.binary(item.Name), fmt.Sprint(scale)},
-	})
+	arguments := []string{session.layout.binary(item.Name), fmt.Sprint(scale)}
+	if session.plan.Threads > 0 {
+		arguments = append(arguments, fmt.Sprint(session.plan.Threads))
+	}
+	return session.measurer.Measure(ctx, preload, Command{Arguments: arguments})
 }
 
 // read takes time and checksum from what the item printed.

@@ -28,6 +28,7 @@ type Options struct {
 	Allocators  []string // names; empty for all
 	Library     string   // libgranary.so to measure; empty for the one that make built
 	Scale       int      // work in percent
+	Threads     int      // for workloads with several; 0 for what they choose
 	Environment []string // NAME=VALUE for what is measured
 }
 
@@ -35,7 +36,7 @@ type Options struct {
 // should.
 func (options Options) Complete() bool {
 	return options.Only == "" && len(options.Allocators) == 0 && options.Runs >= DefaultRuns &&
-		options.Scale == 100 && len(options.Environment) == 0
+		options.Scale == 100 && options.Threads == 0 && len(options.Environment) == 0
 }
 
 // ErrFailures is returned when a run crashed, hung or got another checksum; the cells are listed on
@@ -50,6 +51,9 @@ func Main(ctx context.Context, layout Layout, options Options, output, progress 
 	}
 	started := time.Now()
 	runs, err := Execute(ctx, layout, plan, progress)
+	if errors.Is(err, context.Canceled) {
+		return errors.New("the benchmark was interrupted; nothing was written")
+	}
 	if err != nil {
 		return err
 	}
@@ -65,8 +69,8 @@ func Main(ctx context.Context, layout Layout, options Options, output, progress 
 }
 
 func (options Options) plan(layout Layout) (Plan, error) {
-	if options.Runs < 1 || options.Scale < 1 {
-		return Plan{}, errors.New("--runs and --scale must be at least 1")
+	if options.Runs < 1 || options.Scale < 1 || options.Threads < 0 {
+		return Plan{}, errors.New("--runs and --scale must be at least 1, --threads at least 0")
 	}
 	items, err := Items(layout)
 	if err != nil {
@@ -89,7 +93,7 @@ func (options Options) plan(layout Layout) (Plan, error) {
 	}
 	return Plan{
 		Items: items, Allocators: allocators, Rounds: options.Runs, Scale: options.Scale,
-		Environment: options.Environment,
+		Threads: options.Threads, Environment: options.Environment,
 	}, nil
 }
 
@@ -161,6 +165,9 @@ func (options Options) command() string {
 	}
 	if options.Scale != 100 {
 		words = append(words, fmt.Sprintf("--scale %d", options.Scale))
+	}
+	if options.Threads != 0 {
+		words = append(words, fmt.Sprintf("--threads %d", options.Threads))
 	}
 	for _, variable := range options.Environment {
 		words = append(words, "--env "+variable)

@@ -55,6 +55,8 @@ func newBenchCommand() *cobra.Command {
 		"measure this libgranary.so (default build/lib/libgranary.so)")
 	flags.IntVar(&options.Scale, "scale", 100,
 		"work in percent; the figures mean something at 100 only")
+	flags.IntVar(&options.Threads, "threads", 0,
+		"threads of workloads that have several (default what each one says, mostly 2)")
 	flags.StringArrayVar(&options.Environment, "env", nil, "give `NAME=VALUE` to what is measured")
 	flags.BoolVar(&list, "list", false, "print what can be run and stop")
 	return command
