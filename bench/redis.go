@@ -23,11 +23,17 @@ var redisSteps = [][]string{
 
 const redisRequests = 100000
 
+// serverEnd is how the server ended.
+type serverEnd struct {
+	outcome *Outcome
+	err     error
+}
+
 // measureRedis starts a server on a free port, lets the client work and stops the server. The
 // outcome is the server's, with the client's time as wall time.
 func measureRedis(
 	ctx context.Context, measurer *Measurer, preload string, scale int,
-) (outcome *Outcome, err error) {
+) (*Outcome, error) {
 	port, err := freePort()
 	if err != nil {
 		return nil, err
@@ -39,24 +45,36 @@ func measureRedis(
 	if err != nil {
 		return nil, err
 	}
-	clientSeconds, clientErr := driveRedis(ctx, port, scale)
-	if clientErr != nil {
-		// Also when the server died: SHUTDOWN then fails and its own end is what counts.
-		_ = redisClient(ctx, "redis-cli", "-p", port, "SHUTDOWN", "NOSAVE")
-		server.stop()
+	// A server that ends by itself ends the client's waiting too.
+	clientCtx, serverEnded := context.WithCancel(ctx)
+	defer serverEnded()
+	ended := make(chan serverEnd, 1)
+	go func() {
+		outcome, err := server.Wait()
+		ended <- serverEnd{outcome, err}
+		serverEnded()
+	}()
+	seconds, clientErr := driveRedis(clientCtx, port, scale)
+	if clientErr == nil {
+		clientErr = redisClient(ctx, "redis-cli", "-p", port, "SHUTDOWN", "NOSAVE")
 	}
-	outcome, err = server.Wait()
-	if err != nil {
-		return nil, errors.Join(clientErr, err)
+	var end serverEnd
+	select {
+	case end = <-ended:
+	default:
+		if clientErr != nil {
+			server.stop()
+		}
+		end = <-ended
 	}
-	outcome.WallSeconds = clientSeconds
-	if clientErr != nil && outcome.Failure() == "" {
-		return nil, clientErr
+	if end.err == nil && (clientErr == nil || end.outcome.Failure() != "") {
+		end.outcome.WallSeconds = seconds
+		return end.outcome, nil
 	}
-	return outcome, nil
+	return nil, errors.Join(clientErr, end.err)
 }
 
-// driveRedis waits until the server answers, runs the steps and shuts the server down.
+// driveRedis waits until the server answers and runs the steps. It returns the time of the steps.
 func driveRedis(ctx context.Context, port string, scale int) (float64, error) {
 	if err := awaitPort(ctx, port); err != nil {
 		return 0, err
@@ -75,8 +93,7 @@ func driveRedis(ctx context.Context, port string, scale int) (float64, error) {
 			return 0, err
 		}
 	}
-	elapsed := time.Since(started).Seconds()
-	return elapsed, redisClient(ctx, "redis-cli", "-p", port, "SHUTDOWN", "NOSAVE")
+	return time.Since(started).Seconds(), nil
 }
 
 func redisClient(ctx context.Context, arguments ...string) error {
