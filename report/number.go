@@ -44,10 +44,13 @@ func (s Size) Min() int64 { return max(0, s.Bytes-s.Margin) }
 // Max is the largest value that is printed like this one.
 func (s Size) Max() int64 { return s.Bytes + s.Margin }
 
-// String prints the size as the log did.
+// String prints the size as the log did; large exact ones in larger units.
 func (s Size) String() string {
 	if !s.Known() {
 		return "unknown"
+	}
+	if s.unit == 0 && s.Bytes >= 1<<10 {
+		return FormatBytes(s.Bytes)
 	}
 	unit := units[s.unit]
 	value := float64(s.Bytes) / float64(unit.bytes)

@@ -65,8 +65,10 @@ type source struct {
 	oom      *OutOfMemory // the one whose lines may follow
 	lastWarn int          // line of the last life-time message or of what belongs to it
 	warning  *Warning     // the last one, which hints and stacks belong to
-	table    *mimallocTable
-	native   *nativeReport
+	// firstOfPair: the last message has the wording of the first line of a pair
+	firstOfPair bool
+	table       *mimallocTable
+	native      *nativeReport
 }
 
 // parser is the state of one Read.
@@ -137,7 +139,7 @@ func (p *parser) dispatch(ln *line, pos int, w *word) bool {
 	case kindWarning, kindWarningHint, kindWarningStack:
 		return p.warningLine(ln, pos, w)
 	case kindNative:
-		return p.nativeLine(ln, pos)
+		return p.nativeLine(ln, pos, w)
 	}
 	return p.factLine(ln, pos, w)
 }

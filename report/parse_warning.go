@@ -34,9 +34,10 @@ func (p *parser) warningLine(ln *line, pos int, w *word) bool {
 		}
 		return false
 	}
-	// A pair such as "TLS Allocator ..." and "Internal: Stack allocator ..." is one event.
-	twin := m.twin && s.warning != nil && s.warning.Kind == m.kind &&
+	// The pair "TLS Allocator ..." and "Internal: Stack allocator ..." is one event.
+	twin := m.second && s.firstOfPair && s.warning != nil && s.warning.Kind == m.kind &&
 		s.warning.Subject == m.subject && ln.number-s.lastWarn <= 2
+	s.firstOfPair = m.kind == TempUnfreed && !m.second
 	entry := p.entry(s, m)
 	if entry == nil {
 		return true
@@ -54,7 +55,7 @@ type message struct {
 	subject string
 	size    int64
 	age     int64
-	twin    bool // may be the second line of an event
+	second  bool // has the wording of the second line of a pair
 }
 
 // readWarning recognises the wordings of all versions.
@@ -90,7 +91,8 @@ func readWarning(text, prefix []byte, family int) (m message, ok bool) {
 		if !found {
 			return m, false
 		}
-		m.kind, m.subject, m.twin = TempUnfreed, name, true
+		m.kind, m.subject = TempUnfreed, name
+		m.second = bytes.Contains(prefix, []byte("Stack allocator"))
 		if _, rest, found := bytes.Cut(text, []byte("size ")); found {
 			size, _, _ := parseCount(rest, 1)
 			m.size = size.N

@@ -1,8 +1,10 @@
 package report
 
 import (
+	"cmp"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/jedib0t/go-pretty/v6/table"
@@ -215,21 +217,73 @@ func (t *textWriter) all(v *View) {
 		t.histograms(r.Usage)
 		t.put("")
 	}
-	if len(reports) == 0 {
+	natives := v.Log.largestNatives(nativeTablesMax)
+	for _, n := range natives {
+		t.put(t.paint(fmt.Sprintf("Granary report of %s (pid %d), line %d", n.Name, n.PID, n.Line),
+			text.Bold))
+		t.put(strings.Split(nativeTable(n).Render(), "\n")...)
+		t.put("")
+	}
+	t.context(v, len(reports)+len(natives) == 0)
+}
+
+// context quotes the lines in front of the last report, or the end of a file without one.
+func (t *textWriter) context(v *View, tail bool) {
+	quoted := v.Log.Facts.Tail
+	if reports, indexes := v.Log.usages(); len(reports) > 0 {
+		last := len(reports) - 1
+		if quoted = reports[last].Usage.Before; len(quoted) > 0 {
+			t.put(fmt.Sprintf("The last lines in front of report %d:", indexes[last]))
+		}
+	} else if !tail {
+		return
+	} else {
 		t.put("The last lines of the file:")
-		tail := v.Log.Facts.Tail
-		for _, l := range tail[max(0, len(tail)-10):] {
-			t.quote(l)
+	}
+	for _, l := range quoted {
+		t.quote(l)
+	}
+}
+
+const nativeTablesMax = 3
+
+// largestNatives returns Granary's reports of the processes with the most memory.
+func (l *Log) largestNatives(count int) []*Native {
+	var all []*Native
+	for i := range l.Reports {
+		if n := l.Reports[i].Native; n != nil {
+			all = append(all, n)
 		}
 	}
-	for i, r := range reports {
-		if u := r.Usage; len(u.Before) > 0 && i == len(reports)-1 {
-			t.put(fmt.Sprintf("The last lines in front of report %d:", indexes[i]))
-			for _, l := range u.Before {
-				t.quote(l)
-			}
-		}
+	slices.SortStableFunc(all, func(a, b *Native) int {
+		return cmp.Compare(b.PeakRSS.Bytes, a.PeakRSS.Bytes)
+	})
+	return all[:min(count, len(all))]
+}
+
+// nativeTable shows the classes that hold most.
+func nativeTable(n *Native) table.Writer {
+	tw := table.NewWriter()
+	tw.SetStyle(table.StyleLight)
+	tw.AppendHeader(table.Row{"Class", "Blocks", "Mallocs", "Asked", "Held"})
+	for _, class := range n.largest(8) {
+		tw.AppendRow(table.Row{FormatBytes(class.Bytes), class.Blocks, class.Mallocs, class.Asked,
+			class.Held})
 	}
+	if n.Normal != nil {
+		tw.AppendRow(table.Row{"larger", n.Normal.Blocks, n.Normal.Mallocs, n.Normal.Asked,
+			n.Normal.Held})
+	}
+	if n.Sum != nil {
+		tw.AppendFooter(table.Row{"Sum", n.Sum.Blocks, n.Sum.Mallocs, n.Sum.Asked, n.Sum.Held})
+	}
+	var columns []table.ColumnConfig
+	for number := 1; number <= 5; number++ {
+		columns = append(columns, table.ColumnConfig{Number: number, Align: text.AlignRight,
+			AlignFooter: text.AlignRight})
+	}
+	tw.SetColumnConfigs(columns)
+	return tw
 }
 
 func (t *textWriter) finding(number int, f *Finding) {
@@ -279,7 +333,8 @@ func partsTable(u *Usage) table.Writer {
 		tw.AppendRow(table.Row{part.Plain, FormatBytes(part.Used), FormatBytes(part.Taken), part.Line})
 	}
 	tw.AppendFooter(table.Row{"Sum", "", FormatBytes(u.Taken()), ""})
-	tw.SetColumnConfigs([]table.ColumnConfig{{Number: 2, Align: text.AlignRight},
+	tw.SetColumnConfigs([]table.ColumnConfig{{Number: 1, WidthMax: 44},
+		{Number: 2, Align: text.AlignRight},
 		{Number: 3, Align: text.AlignRight, AlignFooter: text.AlignRight},
 		{Number: 4, Align: text.AlignRight}})
 	return tw

@@ -59,7 +59,7 @@ func (v *View) otherHeadline() string {
 	kinds := map[string]int{}
 	for i := range v.Log.Reports {
 		r := &v.Log.Reports[i]
-		for what, present := range map[string]bool{"list of settings": r.Start != nil,
+		for what, present := range map[string]bool{"settings list": r.Start != nil,
 			"Granary report": r.Native != nil, "mimalloc table": r.Mimalloc != nil,
 			"out-of-memory overview": len(r.OutOf) > 0} {
 			if present {
@@ -68,9 +68,13 @@ func (v *View) otherHeadline() string {
 		}
 	}
 	for _, what := range [...]string{"Granary report", "mimalloc table", "out-of-memory overview",
-		"list of settings"} {
-		if kinds[what] > 0 {
+		"settings list"} {
+		switch kinds[what] {
+		case 0:
+		case 1:
 			parts = append(parts, what)
+		default:
+			parts = append(parts, fmt.Sprintf("%d %ss", kinds[what], what))
 		}
 	}
 	if kinds["Granary report"] == 0 && kinds["mimalloc table"] == 0 {

@@ -72,6 +72,12 @@ const (
 	warnUnfreed
 )
 
+// The forms of Granary's own report, as ids of kindNative.
+const (
+	nativeText = iota
+	nativeJSON
+)
+
 var logWords = newMatcher([]word{
 	{"Memory Statistics:", kindHeader, 0},
 	{"[ALLOC_TEMP", kindSection, 0},
@@ -148,5 +154,6 @@ var logWords = newMatcher([]word{
 	{"enable the define: DEBUG_STACK_LEAK", kindWarningHint, 0},
 	{"Allocation of ", kindWarningStack, 0},
 
-	{"granary: ", kindNative, 0},
+	{"granary: usage report of ", kindNative, nativeText},
+	{"{\"granary_report\":", kindNative, nativeJSON},
 })
