@@ -116,6 +116,9 @@ func printResults(output io.Writer, results *Results, took time.Duration) {
 	if failures := results.Failures(); len(failures) > 0 {
 		fmt.Fprint(output, "failures:\n", failureList(failures))
 	}
+	if busy := results.Busy(); busy != "" {
+		fmt.Fprintln(output, "warning:", busy)
+	}
 	fmt.Fprintf(output, "took %s\n", took.Round(time.Second))
 }
 

@@ -58,6 +58,9 @@ func (results *Results) setting(occasion Occasion) string {
 	}
 	fmt.Fprintf(&text, "- Every allocator as it comes, without options, by `LD_PRELOAD`; "+
 		"%d runs, in turn\n", results.Rounds)
+	if busy := results.Busy(); busy != "" {
+		fmt.Fprintf(&text, "- **Beware: %s**\n", busy)
+	}
 	fmt.Fprintf(&text, "- To repeat it: `%s`\n", occasion.Command)
 	if occasion.RawFile != "" {
 		fmt.Fprintf(&text, "- Every single run, with CPU time and page faults: `%s`\n",

@@ -3,6 +3,7 @@ package bench
 // Medians, ratios and means.
 
 import (
+	"fmt"
 	"math"
 	"sort"
 
@@ -29,7 +30,10 @@ type Results struct {
 	Allocators []Allocator
 	Rounds     int
 	Baseline   string // the allocator that ratios are taken to
-	cells      map[[2]string]*Cell
+	// CoreShare is how much of a processor core the workloads with one thread got: 1 on a quiet
+	// machine. NaN if none ran.
+	CoreShare float64
+	cells     map[[2]string]*Cell
 }
 
 // NewResults makes the cells out of the runs of a plan.
@@ -43,6 +47,7 @@ func NewResults(plan Plan, runs []Run) *Results {
 			results.Baseline = Baseline
 		}
 	}
+	results.CoreShare = coreShare(plan.Items, runs)
 	byPair := map[[2]string][]Run{}
 	for _, run := range runs {
 		pair := [2]string{run.Item, run.Allocator}
@@ -55,6 +60,36 @@ func NewResults(plan Plan, runs []Run) *Results {
 		}
 	}
 	return results
+}
+
+// coreShare compares processor time with wall time where they should be equal: in workloads with
+// one thread that never wait. Those that name moments wait.
+func coreShare(items []Item, runs []Run) float64 {
+	programs := map[string]bool{}
+	for i := range items {
+		programs[items[i].Name] = items[i].IsProgram()
+	}
+	var processor, wall float64
+	for _, run := range runs {
+		if programs[run.Item] || run.Threads > 1 || run.Failure != "" || len(run.Moments) > 0 {
+			continue
+		}
+		processor += run.Outcome.UserSeconds + run.Outcome.SystemSeconds
+		wall += run.Outcome.WallSeconds
+	}
+	return processor / wall
+}
+
+// quietShare is the share of a core below which figures are not worth keeping.
+const quietShare = 0.9
+
+// Busy says in words that other programs disturbed the benchmark; it is empty if none did.
+func (results *Results) Busy() string {
+	if !(results.CoreShare < quietShare) {
+		return ""
+	}
+	return fmt.Sprintf("the machine was busy: workloads with one thread got only "+
+		"%.0f %% of a core, so times are unreliable", 100*results.CoreShare)
 }
 
 func newCell(item *Item, allocator string, runs []Run) *Cell {

@@ -151,6 +151,30 @@ func TestACellThatNeverRanIsAFailure(t *testing.T) {
 	}
 }
 
+func TestABusyMachineIsNoticedByWorkloadsThatHaveOneThreadAndNeverWait(t *testing.T) {
+	plan := samplePlan()
+	run := func(item string, threads int, processor, wall float64, moments ...Moment) Run {
+		return Run{
+			Item: item, Allocator: Glibc, Threads: threads, Moments: moments,
+			Outcome: Outcome{UserSeconds: processor, WallSeconds: wall},
+		}
+	}
+	quiet := []Run{
+		run("churn", 1, 0.97, 1), run("churn", 2, 1, 2), run("trees", 1, 1, 9, Moment{"idle", 1}),
+		run("perl", 1, 1, 3),
+	}
+	if busy := NewResults(plan, quiet).Busy(); busy != "" {
+		t.Errorf("a quiet machine: %s", busy)
+	}
+	busy := NewResults(plan, append(quiet, run("trees", 1, 0.5, 1))).Busy()
+	if !strings.Contains(busy, "only 74 % of a core") {
+		t.Errorf("a busy machine: %q", busy)
+	}
+	if busy := NewResults(plan, nil).Busy(); busy != "" {
+		t.Errorf("nothing ran: %s", busy)
+	}
+}
+
 func TestGoalsAreJudged(t *testing.T) {
 	goals := NewResults(samplePlan(), sampleRuns()).Goals()
 	var text []string
