@@ -8,19 +8,21 @@
 #include <malloc.h>
 #include <signal.h>
 
-static void expect_no_crash(const char *what, void *address)
+static void call_free(void *address) { free(opaque_pointer(address)); }
+static void call_realloc(void *address) { opaque_pointer(realloc(opaque_pointer(address), 100)); }
+
+static void expect_no_crash(const char *what, void (*call)(void *), void *address)
 {
     pid_t pid = fork();
     if (pid == 0) {
         hang_limit_seconds(10);
-        free(opaque_pointer(address));
+        call(address);
         _exit(0);
     }
     int status = wait_child(pid);
     int stopped = WIFSIGNALED(status) && WTERMSIG(status) == SIGABRT;
-    CHECK(stopped || (WIFEXITED(status) && WEXITSTATUS(status) == 0), "free of %s: status 0x%x",
-          what,
-          status);
+    int went_on = WIFEXITED(status) && WEXITSTATUS(status) == 0;
+    CHECK(stopped || went_on, "%s: wait status 0x%x", what, status);
 }
 
 int main(int argc, char **argv)
@@ -44,9 +46,15 @@ int main(int argc, char **argv)
     memset(stack, 0, sizeof stack);
     char *mapping = mmap(NULL, 65536, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     CHECKED(mapping != MAP_FAILED);
-    expect_no_crash("static data", data + 64);
-    expect_no_crash("the stack", stack + 64);
-    expect_no_crash("a mapping", mapping + 4096);
-    expect_no_crash("an odd address in a mapping", mapping + 4099);
+    static const struct { const char *name; void (*call)(void *); } calls[] = {
+        {"free", call_free}, {"realloc", call_realloc},
+    };
+    for (size_t i = 0; i < 2; i++) {
+        void (*call)(void *) = calls[i].call;
+        expect_no_crash("static data", call, data + 64);
+        expect_no_crash("the stack", call, stack + 64);
+        expect_no_crash("a mapping", call, mapping + 4096);
+        expect_no_crash("an odd address in a mapping", call, mapping + 4099);
+    }
     return 0;
 }
