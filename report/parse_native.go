@@ -179,10 +179,10 @@ func nativeCount(text string, number int) (Count, int) {
 		return Count{}, 0
 	}
 	scale := map[byte]float64{'K': 1e3, 'M': 1e6, 'G': 1e9, 'T': 1e12, 'P': 1e15, 'E': 1e18}[rest[0]]
-	if scale == 0 || value*scale >= 9.2e18 {
+	if scale == 0 {
 		return Count{}, 0
 	}
-	return Count{N: int64(value * scale), Line: number}, 2
+	return Count{N: int64(min(value*scale, cappedMax)), Line: number}, 2
 }
 
 func secondsAfter(text, label string) float64 {

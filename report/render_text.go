@@ -209,8 +209,8 @@ func (t *textWriter) all(v *View) {
 	}
 	reports, indexes := v.Log.usages()
 	for i, r := range reports {
-		t.put(t.paint(fmt.Sprintf("Report %d: %s", indexes[i], strings.Join(describe(r), ", ")),
-			text.Bold))
+		t.put(t.wrap(t.paint(fmt.Sprintf("Report %d: ", indexes[i]), text.Bold),
+			strings.Join(describe(r), ", "))...)
 		t.put(strings.Split(partsTable(r.Usage).Render(), "\n")...)
 		t.put(t.wrap("", "Used is the highest use, taken what was reserved for it; the peaks need not "+
 			"have come at one moment.")...)
@@ -219,8 +219,7 @@ func (t *textWriter) all(v *View) {
 	}
 	natives := v.Log.largestNatives(nativeTablesMax)
 	for _, n := range natives {
-		t.put(t.paint(fmt.Sprintf("Granary report of %s (pid %d), line %d", n.Name, n.PID, n.Line),
-			text.Bold))
+		t.put(t.wrap("", fmt.Sprintf("Granary report of %s (pid %d), line %d:", n.Name, n.PID, n.Line))...)
 		t.put(strings.Split(nativeTable(n).Render(), "\n")...)
 		t.put("")
 	}
@@ -295,10 +294,10 @@ func (t *textWriter) finding(number int, f *Finding) {
 	for _, a := range f.Actions {
 		was := ""
 		if a.Was > 0 {
-			was = "  (now " + FormatBytes(a.Was) + ")"
+			was = " (now " + FormatBytes(a.Was) + ")"
 		}
-		t.put("    Set:     " + t.paint(a.BootLine(), text.Bold) + was)
-		t.put(t.wrap("             ", a.Where)...)
+		t.put("    Set:     " + t.paint(a.BootLine(), text.Bold))
+		t.put(t.wrap("             ", a.Where+was)...)
 	}
 	for _, step := range f.Steps {
 		t.put(t.wrap("    Do:      ", step)...)
