@@ -79,7 +79,11 @@ func (s *session) prepare(ctx context.Context, c command) *exec.Cmd {
 	}
 	cmd.Env = s.environment(c)
 	cmd.Stdin = c.stdin
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Credential: c.user}
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Setpgid:    true,
+		Credential: c.user,
+		Pdeathsig:  syscall.SIGKILL, // should the tests be killed, as by their time limit
+	}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
 	return cmd

@@ -31,9 +31,9 @@ func TestPerlRunsAScriptWithChildrenAndThreads(t *testing.T) {
 
 func TestLuaRunsAScriptThatCollects(t *testing.T) {
 	lua := need(t, "lua5.4", "lua5.4")
-	size := 60_000
+	size := 25_000
 	if fullSize {
-		size = 1_500_000
+		size = 600_000
 	}
 	compareScript(t, "tables.lua", size, lua)
 }

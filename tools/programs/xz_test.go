@@ -38,14 +38,14 @@ func compressibleData(size int) []byte {
 
 func TestXzCompressesAndExpandsWithTwoThreads(t *testing.T) {
 	xz := need(t, "xz", "xz-utils")
-	size, level := 6<<20, "-2"
+	size, level := 4<<20, "-1"
 	if fullSize {
-		size, level = 96<<20, "-6"
+		size, level = 48<<20, "-6"
 	}
 	data := compressibleData(size)
 	compare(t, func(s *session) {
 		s.write("data", data)
-		s.run(command{args: []string{xz, "-k", "-T2", level, "--block-size=2MiB", "data"},
+		s.run(command{args: []string{xz, "-k", "-T2", level, "--block-size=1MiB", "data"},
 			limit: 5 * time.Minute})
 		s.recordFile("data.xz")
 		s.run(command{args: []string{xz, "-t", "-T2", "data.xz"}})
