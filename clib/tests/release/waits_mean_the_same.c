@@ -17,9 +17,10 @@ static void on_alarm(int number)
     alarms++;
 }
 
+// The alarm comes again and again: the first may come before the wait has begun.
 static void alarm_in_ms(int milliseconds)
 {
-    struct itimerval timer = {{0, 0}, {0, milliseconds * 1000}};
+    struct itimerval timer = {{0, milliseconds * 1000}, {0, milliseconds * 1000}};
     alarms = 0;
     CHECKED(setitimer(ITIMER_REAL, &timer, NULL) == 0);
 }
@@ -28,26 +29,26 @@ static void interrupted(void)
 {
     struct timespec long_time = {20, 0}, left = {0, 0};
     alarm_in_ms(50);
-    CHECKED(poll(NULL, 0, 20000) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(poll(NULL, 0, 20000) == -1 && errno == EINTR && alarms > 0);
     alarm_in_ms(50);
-    CHECKED(poll(NULL, 0, -1) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(poll(NULL, 0, -1) == -1 && errno == EINTR && alarms > 0);
     alarm_in_ms(50);
-    CHECKED(select(0, NULL, NULL, NULL, NULL) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(select(0, NULL, NULL, NULL, NULL) == -1 && errno == EINTR && alarms > 0);
     alarm_in_ms(50);
-    CHECKED(nanosleep(&long_time, &left) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(nanosleep(&long_time, &left) == -1 && errno == EINTR && alarms > 0);
     CHECK(left.tv_sec >= 15 && left.tv_sec < 20, "nanosleep leaves %ld s", (long)left.tv_sec);
     alarm_in_ms(50);
-    CHECKED(clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, &left) == EINTR && alarms == 1);
+    CHECKED(clock_nanosleep(CLOCK_MONOTONIC, 0, &long_time, &left) == EINTR && alarms > 0);
     CHECK(left.tv_sec >= 15 && left.tv_sec < 20, "clock_nanosleep leaves %ld s", (long)left.tv_sec);
     alarm_in_ms(50);
     unsigned rest = sleep(20);
-    CHECK(rest >= 15 && rest <= 20 && alarms == 1, "sleep leaves %u s", rest);
+    CHECK(rest >= 15 && rest <= 20 && alarms > 0, "sleep leaves %u s", rest);
     alarm_in_ms(50);
-    CHECKED(usleep(900000) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(usleep(900000) == -1 && errno == EINTR && alarms > 0);
     int epoll = epoll_create1(0);
     struct epoll_event event;
     alarm_in_ms(50);
-    CHECKED(epoll_wait(epoll, &event, 1, -1) == -1 && errno == EINTR && alarms == 1);
+    CHECKED(epoll_wait(epoll, &event, 1, -1) == -1 && errno == EINTR && alarms > 0);
     close(epoll);
     sem_t semaphore;
     CHECKED(sem_init(&semaphore, 0, 0) == 0);
@@ -55,9 +56,11 @@ static void interrupted(void)
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += 20;
     alarm_in_ms(50);
-    CHECKED(sem_timedwait(&semaphore, &end) == -1 && errno == EINTR && alarms == 1);
-    sem_post(&semaphore);
+    CHECKED(sem_timedwait(&semaphore, &end) == -1 && errno == EINTR && alarms > 0);
+    CHECKED(sem_post(&semaphore) == 0);
     CHECKED(sem_timedwait(&semaphore, &end) == 0);
+    struct itimerval never = {{0, 0}, {0, 0}};
+    CHECKED(setitimer(ITIMER_REAL, &never, NULL) == 0);
 }
 
 static void invalid(void)
