@@ -1,6 +1,6 @@
 # The C library: the core compiled by gccgo, the glue by gcc, linked as one with link-time optimisation.
 
-CORE_PACKAGES := sys space heap
+CORE_PACKAGES := sys space heap guard
 CORE_PATH     := granary/internal/core
 CORE_BUILD    := $(B)/core
 # gccgo called directly does not read build constraints: files for the other compiler end in _gc.go.
@@ -54,6 +54,7 @@ core_object = $(CORE_BUILD)/$(CORE_PATH)/$(1).o
 $(eval $(call core_rule,sys,))
 $(eval $(call core_rule,space,$(call core_object,sys)))
 $(eval $(call core_rule,heap,$(call core_object,sys) $(call core_object,space)))
+$(eval $(call core_rule,guard,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 
 .PHONY: install
 install: all

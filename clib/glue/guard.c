@@ -1,10 +1,139 @@
-/* The guard (debug mode): entry points, until it is switched on by the environment. */
+/* The guard (debug mode) as the rest of the library sees it: internal/core/guard does the work,
+ * here stacks are captured for it and its findings are told. docs/design/guard.md. */
 #include "core.h"
+#include "guard_print.h"
+#include "stack.h"
 
-void *granary_guard_malloc(size_t size, size_t alignment) { (void)size; (void)alignment; return NULL; }
-void granary_guard_free(void *block) { (void)block; }
-void *granary_guard_realloc(void *block, size_t size) { (void)block; (void)size; return NULL; }
-size_t granary_guard_usable_size(const void *block) { (void)block; return 0; }
-void granary_guard_check_size(void *block, size_t size) { (void)block; (void)size; }
-void granary_guard_start(void) {}
-void granary_guard_at_exit(void) {}
+#include <errno.h>
+#include <stdlib.h>
+
+void *granary_system_malloc(size_t size);
+void *granary_system_aligned(size_t alignment, size_t size);
+void *granary_system_realloc(void *block, size_t size);
+size_t granary_system_usable_size(const void *block);
+void granary_system_free(void *block);
+
+void core_guard_start(bool patterns) CORE_GUARD("ProcessStart");
+void *core_guard_malloc(size_t size, size_t alignment, uint32_t stack) CORE_GUARD("ProcessMalloc");
+void core_guard_free(void *block, uint32_t stack) CORE_GUARD("ProcessFree");
+void *core_guard_realloc(void *block, size_t size, uint32_t stack) CORE_GUARD("ProcessRealloc");
+size_t core_guard_usable_size(const void *, uint32_t stack) CORE_GUARD("ProcessUsableSize");
+void core_guard_check_size(void *block, size_t size, uint32_t) CORE_GUARD("ProcessCheckSize");
+uint32_t core_guard_intern(const uintptr_t *frames, size_t count) CORE_GUARD("ProcessIntern");
+void core_guard_fork_prepare(void) CORE_GUARD("ProcessForkPrepare");
+void core_guard_fork_parent(void) CORE_GUARD("ProcessForkParent");
+void core_guard_fork_child(void) CORE_GUARD("ProcessForkChild");
+
+static bool active;   /* set once by granary_guard_start */
+static bool patterns; /* full debug mode; else blocks are only counted */
+
+/* While this thread captures or prints a stack: where on the stack it began. What the unwinder
+ * and the demangler allocate goes to the system allocator. A value below the caller's frame is left
+ * from a signal handler that jumped out, and does not count. */
+static __thread uintptr_t busy INITIAL_EXEC;
+
+static inline bool is_busy(uintptr_t frame) { return busy != 0 && frame <= busy; }
+
+#define THIS_FRAME ((uintptr_t)__builtin_frame_address(0))
+
+__attribute__((noinline)) static uint32_t capture(void)
+{
+    uintptr_t frames[FRAMES_MOST];
+    if (!patterns)
+        return 0;
+    int saved = errno;
+    busy = THIS_FRAME;
+    size_t count = granary_stack_capture(frames);
+    busy = 0;
+    errno = saved;
+    return core_guard_intern(frames, count);
+}
+
+void *granary_guard_malloc(size_t size, size_t alignment)
+{
+    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+        return alignment <= 16 ? granary_system_malloc(size)
+                               : granary_system_aligned(alignment, size);
+    return core_guard_malloc(size, alignment, capture());
+}
+
+void granary_guard_free(void *block)
+{
+    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+        granary_system_free(block);
+    else
+        core_guard_free(block, capture());
+}
+
+void *granary_guard_realloc(void *block, size_t size)
+{
+    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+        return granary_system_realloc(block, size);
+    return core_guard_realloc(block, size, capture());
+}
+
+size_t granary_guard_usable_size(const void *block)
+{
+    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+        return granary_system_usable_size(block);
+    return core_guard_usable_size(block, capture());
+}
+
+void granary_guard_check_size(void *block, size_t size)
+{
+    if (active && patterns && !is_busy(THIS_FRAME))
+        core_guard_check_size(block, size, capture());
+}
+
+void granary_guard_start(void)
+{
+    if ((granary_options.mode & MODE_GUARD) == 0 || active)
+        return;
+    if (granary_options.guard)
+        granary_stack_start();
+    granary_print_start();
+    patterns = granary_options.guard;
+    core_guard_start(patterns);
+    active = true;
+}
+
+/* Called by the core, with no lock held. */
+void granary_guard_report(const struct finding *finding)
+{
+    busy = THIS_FRAME;
+    granary_print_finding(finding, patterns);
+    busy = 0;
+    abort();
+}
+
+void granary_guard_at_exit(void)
+{
+    if (!active || granary_print_failed())
+        return;
+    struct finding finding = {.what = 0};
+    if (patterns && !core_guard_check_all(&finding)) {
+        finding.call = CALL_EXIT;
+        granary_guard_report(&finding);
+    }
+    busy = THIS_FRAME;
+    granary_print_leaks(patterns);
+    busy = 0;
+}
+
+void granary_guard_fork_prepare(void)
+{
+    if (active)
+        core_guard_fork_prepare();
+}
+
+void granary_guard_fork_parent(void)
+{
+    if (active)
+        core_guard_fork_parent();
+}
+
+void granary_guard_fork_child(void)
+{
+    if (active)
+        core_guard_fork_child();
+}

@@ -7,7 +7,7 @@ struct Thing { long values[7]; };
 
 int main()
 {
-    Thing *thing = new Thing();
+    Thing *volatile thing = new Thing(); // volatile: or the compiler leaves all of it out
     delete thing;
     delete thing;
     return 0;

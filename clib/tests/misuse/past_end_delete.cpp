@@ -6,7 +6,7 @@
 int main()
 {
     int *volatile numbers = new int[10];
-    numbers[10] = 5;
+    const_cast<volatile int *>(numbers)[10] = 5;
     delete[] numbers;
     return 0;
 }

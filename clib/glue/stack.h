@@ -1,0 +1,56 @@
+/* stack.h: capturing stacks, and naming what is on them. Private to guard.c, stack.c and symbols.c. */
+#ifndef GRANARY_STACK_H
+#define GRANARY_STACK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* As in internal/core/guard/stacks.go. */
+enum { FRAMES_MOST = 24, NAME_BYTES = 400 };
+
+/* What is known of an address of code. */
+struct code_place {
+    char function[NAME_BYTES]; /* demangled; empty: not known */
+    uintptr_t offset;          /* from the function's start */
+    const char *object;        /* path of the object's file, or NULL */
+    uintptr_t object_offset;   /* as addr2line wants it */
+    bool own;                  /* a function of Granary, linked into the program */
+};
+
+/* Prepares the unwinder and finds out where the library's own code lies. May allocate; called
+ * once. */
+void granary_stack_start(void);
+
+/* Captures the frames of this thread's stack, without those of Granary. Returns how many. */
+size_t granary_stack_capture(uintptr_t frames[FRAMES_MOST]);
+
+/* Says where a return address lies. Allocates where names are demangled; not thread-safe. */
+void granary_stack_describe(uintptr_t pc, struct code_place *place);
+
+/* Where the function around a return address begins; the address itself if that is not known. */
+uintptr_t granary_stack_function(uintptr_t pc);
+
+/* symbols.c: the function around an address of the object at path, loaded with that bias, from the
+ * file's symbol table; NULL if there is none. The name stays valid. Not thread-safe. */
+const char *granary_symbol(const char *path, uintptr_t bias, uintptr_t address, uintptr_t *start);
+
+/* The system's libraries: the libc and its parts, the loader, the C++ library. */
+enum { MODULES_MOST = 64, RANGES_MOST = 96 };
+
+struct modules {
+    size_t count;
+    struct {
+        uintptr_t start, end;
+        bool loader;
+    } list[MODULES_MOST];
+    size_t range_count;
+    uintptr_t ranges[RANGES_MOST][2]; /* their writable data, but for the list of streams */
+};
+
+void granary_stack_modules(struct modules *modules);
+
+/* Whether an address lies in one of them: 0 no, 1 yes, 2 in the loader. */
+int granary_stack_in_system(const struct modules *modules, uintptr_t address);
+
+#endif

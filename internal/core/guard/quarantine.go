@@ -1,0 +1,125 @@
+package guard
+
+import (
+	"granary/internal/core/heap"
+	"granary/internal/core/sys"
+)
+
+// quarantine is the queue of freed blocks, linked through their records, oldest first.
+//
+//	head ... cursor ... tail
+//
+// cursor is the block that patrol looks at next, 0: the oldest. Everything is under Guard.lock.
+type quarantine struct {
+	head, tail, cursor uint32
+	count              uint32
+	bytes              uintptr
+}
+
+const (
+	quarantineMost      = 4096
+	quarantineBytesMost = 16 << 20
+)
+
+// pushLocked puts a freed block, already filled, at the end of the queue, and takes off what is too much.
+// It fills f if one of those was written to.
+func (g *Guard) pushLocked(place heap.Place, f *Finding) {
+	q := &g.quarantine
+	ref := g.refOf(place.Start)
+	g.record(place).next = 0
+	if q.tail != 0 {
+		g.record(g.h().Locate(g.blockOf(q.tail))).next = ref
+	} else {
+		q.head = ref
+	}
+	q.tail = ref
+	q.count++
+	q.bytes += heap.ClassBytes(place.Class)
+	for q.count > quarantineMost || q.bytes > quarantineBytesMost {
+		if !g.popLocked(f) {
+			return
+		}
+	}
+}
+
+// popLocked gives the oldest block back to its span. It returns false if a misuse was found or the heap
+// could not take it.
+func (g *Guard) popLocked(f *Finding) bool {
+	q := &g.quarantine
+	block := g.blockOf(q.head)
+	place := g.h().Locate(block)
+	r := g.record(place)
+	if !checkFreed(r, place, f) {
+		return false
+	}
+	next := r.next
+	r.setStatus(place.Class, stateReusable, r.generation())
+	if !g.h().PutBlock(place.Class, block) {
+		r.setStatus(place.Class, stateFreed, r.generation())
+		return false
+	}
+	if q.cursor == q.head {
+		q.cursor = next
+	}
+	q.head = next
+	if next == 0 {
+		q.tail = 0
+	}
+	q.count--
+	q.bytes -= heap.ClassBytes(place.Class)
+	return true
+}
+
+// checkFreed looks whether a freed block is still full of the pattern.
+func checkFreed(r *record, place heap.Place, f *Finding) bool {
+	bytes := heap.ClassBytes(place.Class)
+	at := mismatch(place.Start, bytes, patternFreed)
+	if at == bytes {
+		return true
+	}
+	f.describe(r, place)
+	f.What, f.Offset = FoundWrittenFreed, at
+	return false
+}
+
+// checkReuse looks at a block that is being handed out again. zero says that its memory went back to the
+// system meanwhile.
+func (g *Guard) checkReuse(r *record, place heap.Place, zero bool, stack uint32) {
+	if zero || r.class() != place.Class || r.state() != stateReusable {
+		return
+	}
+	var f Finding
+	if !checkFreed(r, place, &f) {
+		f.Call, f.NowStack = CallMalloc, stack
+		g.report(&f)
+	}
+}
+
+// patrol looks at the next block of the quarantine, so that a write to any of them is found before so
+// many more blocks have been asked for as wait there.
+func (g *Guard) patrol(stack uint32) {
+	if g.quarantine.count == 0 || !sys.Lock(&g.lock) {
+		return
+	}
+	var f Finding
+	g.patrolLocked(&f)
+	sys.Unlock(&g.lock)
+	if f.What != FoundNothing {
+		f.Call, f.NowStack = CallMalloc, stack
+		g.report(&f)
+	}
+}
+
+func (g *Guard) patrolLocked(f *Finding) {
+	q := &g.quarantine
+	if q.cursor == 0 {
+		q.cursor = q.head
+	}
+	if q.cursor == 0 {
+		return
+	}
+	place := g.h().Locate(g.blockOf(q.cursor))
+	r := g.record(place)
+	q.cursor = r.next
+	checkFreed(r, place, f)
+}
