@@ -66,8 +66,8 @@ type Question struct {
 // thinFrames is the number of frames below which a run says little about rates.
 const thinFrames = 300
 
-// context is what the families of findings look at.
-type context struct {
+// reading is what the families of findings look at.
+type reading struct {
 	log      *Log
 	report   *Report
 	usage    *Usage // nil where the report has none
@@ -79,7 +79,7 @@ type context struct {
 }
 
 // families are the groups of findings about one report.
-var families = []func(*context){
+var families = []func(*reading){
 	stackFindings, linearFindings, bucketFindings, heapFindings, warningFindings, memoryFindings,
 	budgetFindings, blockFindings, startFindings, nativeFindings,
 }
@@ -88,7 +88,7 @@ var families = []func(*context){
 func Analyze(log *Log, question Question) []Finding {
 	var all []Finding
 	for i := range log.Reports {
-		c := &context{log: log, report: &log.Reports[i], usage: log.Reports[i].Usage, index: i + 1,
+		c := &reading{log: log, report: &log.Reports[i], usage: log.Reports[i].Usage, index: i + 1,
 			question: question, build: log.Reports[i].Build()}
 		if c.usage != nil {
 			c.frames, _ = c.usage.Frames()
@@ -110,14 +110,14 @@ func Analyze(log *Log, question Question) []Finding {
 	return all
 }
 
-func (c *context) add(f Finding) {
+func (c *reading) add(f Finding) {
 	f.Report = c.index
 	c.findings = append(c.findings, f)
 }
 
 // weaken takes back advice that the report cannot carry: rates of a very short run, and settings
 // of a player judged from the Editor or a development build.
-func (c *context) weaken() {
+func (c *reading) weaken() {
 	for i := range c.findings {
 		f := &c.findings[i]
 		if !f.fromRate || f.Severity == Info {

@@ -7,7 +7,7 @@ import "fmt"
 
 const failingPerFrame = 100 // no figure is documented; above this it is more than noise
 
-func bucketFindings(c *context) {
+func bucketFindings(c *reading) {
 	if c.usage == nil {
 		return
 	}
@@ -20,7 +20,7 @@ func bucketFindings(c *context) {
 	}
 }
 
-func (c *context) bucketFull(b *Bucket) {
+func (c *reading) bucketFull(b *Bucket) {
 	failed := b.Failed()
 	header, exact := b.Header()
 	f := Finding{ID: "bucket-full", Subject: "ALLOC_BUCKET", Severity: Info, fromRate: true,
@@ -92,7 +92,7 @@ func bucketEvidence(b *Bucket) []LogLine {
 }
 
 // raiseBucket proposes a larger block: twice, or four times when it fails very often.
-func (c *context) raiseBucket(b *Bucket, f *Finding) {
+func (c *reading) raiseBucket(b *Bucket, f *Finding) {
 	block := b.Block.Bytes
 	if !b.Block.Known() {
 		block = settingByKey("bucket-allocator-block-size").fallback(c.build)
@@ -109,7 +109,7 @@ func (c *context) raiseBucket(b *Bucket, f *Finding) {
 }
 
 // bucketOversized finds a block of which most was never used.
-func (c *context) bucketOversized(b *Bucket) {
+func (c *reading) bucketOversized(b *Bucket) {
 	if !b.Block.Known() || !b.Peak.Known() || b.Used.N != 1 || b.Block.Bytes < 8<<20 {
 		return
 	}

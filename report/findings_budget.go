@@ -6,7 +6,7 @@ import "fmt"
 
 const lowMemoryBytes = 2 << 30 // below this Unity replaces the job block sizes
 
-func budgetFindings(c *context) {
+func budgetFindings(c *reading) {
 	budget := c.question.Budget
 	if budget == 0 || c.usage == nil {
 		return
@@ -23,7 +23,7 @@ func budgetFindings(c *context) {
 }
 
 // budgetSum compares all peaks with the budget.
-func (c *context) budgetSum(budget int64) {
+func (c *reading) budgetSum(budget int64) {
 	taken := c.usage.Taken()
 	parts := rankedParts(c.usage)
 	f := Finding{ID: "budget", Severity: Info, weight: 1e5,
@@ -61,7 +61,7 @@ func percent(part, whole int64) int64 {
 
 // backgroundRetained judges the allocator for jobs that live many frames: it never gives a block
 // back to the system.
-func (c *context) backgroundRetained(l *Linear, budget int64) {
+func (c *reading) backgroundRetained(l *Linear, budget int64) {
 	if !l.Block.Known() || !l.Used.Known() {
 		return
 	}
@@ -90,7 +90,7 @@ func (c *context) backgroundRetained(l *Linear, budget int64) {
 }
 
 // lowMemoryBudget tells which setting counts on such a device.
-func (c *context) lowMemoryBudget(budget int64) {
+func (c *reading) lowMemoryBudget(budget int64) {
 	f := Finding{ID: "low-memory-budget", Severity: Info, weight: 14,
 		Title: fmt.Sprintf("On a device with less than 2 GB (budget %s) other job block sizes hold.",
 			FormatBytes(budget)),

@@ -55,7 +55,7 @@ func PlainName(name string) string {
 	return name
 }
 
-func heapFindings(c *context) {
+func heapFindings(c *reading) {
 	if c.usage == nil {
 		return
 	}
@@ -93,7 +93,7 @@ func heapEvidence(h *Heap) []LogLine {
 func (h *Heap) inBlocks() int64 { return max(0, h.Peak.Bytes-h.Large.Bytes) }
 
 // heapManyBlocks proposes larger blocks for a heap made of very many.
-func (c *context) heapManyBlocks(key string, heaps []*Heap) {
+func (c *reading) heapManyBlocks(key string, heaps []*Heap) {
 	var worst *Heap
 	for _, h := range heaps {
 		if h.Block.Known() && h.Block.Bytes > 0 && h.Blocks.N >= manyBlocks &&
@@ -125,7 +125,7 @@ func (c *context) heapManyBlocks(key string, heaps []*Heap) {
 }
 
 // heapEmpty finds heaps whose only block is next to empty.
-func (c *context) heapEmpty(key string, heaps []*Heap) {
+func (c *reading) heapEmpty(key string, heaps []*Heap) {
 	var used, taken, need int64
 	var fullest *Heap
 	for _, h := range heaps {
@@ -179,7 +179,7 @@ func (c *context) heapEmpty(key string, heaps []*Heap) {
 }
 
 // heapLarge explains memory taken outside the blocks.
-func (c *context) heapLarge(h *Heap) {
+func (c *reading) heapLarge(h *Heap) {
 	if h.Large.Bytes < largeShare || h.Large.Bytes*4 < h.Peak.Bytes {
 		return
 	}
@@ -195,7 +195,7 @@ func (c *context) heapLarge(h *Heap) {
 }
 
 // heapSpike tells a peak of a few frames from the ordinary use.
-func (c *context) heapSpike(h *Heap) {
+func (c *reading) heapSpike(h *Heap) {
 	total := h.Frames.Total()
 	bins := h.Frames.Bins
 	if total < thinFrames || len(bins) < 2 || h.Frames.Cut || h.Peak.Bytes < 64<<20 {
@@ -223,7 +223,7 @@ func (c *context) heapSpike(h *Heap) {
 }
 
 // fileCache says what a large file cache is.
-func (c *context) fileCache() {
+func (c *reading) fileCache() {
 	var cache, all int64
 	var largest *Heap
 	for _, h := range c.usage.AllHeaps() {
@@ -249,7 +249,7 @@ func (c *context) fileCache() {
 }
 
 // deferred reports a long queue of memory that the main thread had to free.
-func (c *context) deferred() {
+func (c *reading) deferred() {
 	for i := range c.usage.Duals {
 		d := &c.usage.Duals[i]
 		if d.Deferred.N < deferredMany {
@@ -270,4 +270,4 @@ func (c *context) deferred() {
 }
 
 // mimallocRules reports whether mimalloc serves the main heaps, which makes their block sizes moot.
-func (c *context) mimallocRules() bool { return c.report.Mimalloc != nil }
+func (c *reading) mimallocRules() bool { return c.report.Mimalloc != nil }

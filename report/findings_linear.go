@@ -5,7 +5,7 @@ import "fmt"
 // findings_linear.go: the thread-safe linear allocators (TempJob memory). They hand out blocks from
 // a pool of 64; a block comes back when all in it has been freed.
 
-func linearFindings(c *context) {
+func linearFindings(c *reading) {
 	if c.usage == nil {
 		return
 	}
@@ -44,13 +44,13 @@ func linearEvidence(l *Linear) []LogLine {
 
 // fineRate reports whether a count is one that Unity's manual calls harmless. A run of unknown
 // length gets the benefit of the doubt only for the few hundred of loading.
-func (c *context) fineRate(count int64) bool {
+func (c *reading) fineRate(count int64) bool {
 	return count <= fewHundred ||
 		c.frames > 0 && float64(count) <= harmlessRate*float64(c.frames)
 }
 
 // linearFull judges requests that found no free block.
-func (c *context) linearFull(l *Linear, fine *Finding) {
+func (c *reading) linearFull(l *Linear, fine *Finding) {
 	if l.Full.N == 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (c *context) linearFull(l *Linear, fine *Finding) {
 }
 
 // raiseLinear proposes twice the block.
-func (c *context) raiseLinear(l *Linear, key string, f *Finding) {
+func (c *reading) raiseLinear(l *Linear, key string, f *Finding) {
 	if !l.Block.Known() {
 		return
 	}
@@ -100,7 +100,7 @@ func (c *context) raiseLinear(l *Linear, key string, f *Finding) {
 }
 
 // linearTooLarge judges requests larger than a block.
-func (c *context) linearTooLarge(l *Linear, fine *Finding) {
+func (c *reading) linearTooLarge(l *Linear, fine *Finding) {
 	if l.TooLarge.N == 0 {
 		return
 	}
@@ -130,7 +130,7 @@ func (c *context) linearTooLarge(l *Linear, fine *Finding) {
 }
 
 // linearPool reports a pool that was at its maximum once.
-func (c *context) linearPool(l *Linear) {
+func (c *reading) linearPool(l *Linear) {
 	if l.Used.N < blocksMaximum || !l.Block.Known() || !c.fineRate(l.Full.N) {
 		return
 	}
@@ -151,7 +151,7 @@ func (c *context) linearPool(l *Linear) {
 }
 
 // lowMemoryDevice explains blocks that come from the rule for devices with less than 2 GB.
-func (c *context) lowMemoryDevice(l *Linear) {
+func (c *reading) lowMemoryDevice(l *Linear) {
 	if l.Text != jobTempName || !l.Block.Known() || l.Block.Bytes != 256<<10 {
 		return
 	}

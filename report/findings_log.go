@@ -9,7 +9,7 @@ import (
 // findings_log.go: what the block itself and the log around it tell, and the answer for a log that
 // holds no report.
 
-func blockFindings(c *context) {
+func blockFindings(c *reading) {
 	u := c.usage
 	if u == nil {
 		return
@@ -58,7 +58,7 @@ func looksLikeError(text string) bool {
 }
 
 // goodbye says that the block is no crash, and points at what stands in front of it.
-func (c *context) goodbye(u *Usage) {
+func (c *reading) goodbye(u *Usage) {
 	if u.Header == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (c *context) goodbye(u *Usage) {
 }
 
 // cut names what an excerpt lacks.
-func (c *context) cut(u *Usage) {
+func (c *reading) cut(u *Usage) {
 	var missing []string
 	if u.Header == 0 {
 		missing = append(missing, "the heading")
@@ -129,7 +129,7 @@ func joinAnd(parts []string) string {
 }
 
 // startFindings explains the list of settings and shows which of them somebody changed.
-func startFindings(c *context) {
+func startFindings(c *reading) {
 	s := c.report.Start
 	if s == nil {
 		return

@@ -8,7 +8,7 @@ import (
 
 // findings_memory.go: out of memory, the budget of a device, and what a report adds up to.
 
-func memoryFindings(c *context) {
+func memoryFindings(c *reading) {
 	if len(c.report.OutOf) > 0 {
 		c.outOfMemory()
 	}
@@ -29,7 +29,7 @@ func (o *OutOfMemory) reserved() int64 {
 	return sum
 }
 
-func (c *context) outOfMemory() {
+func (c *reading) outOfMemory() {
 	o := &c.report.OutOf[0]
 	for i := range c.report.OutOf { // the first may be cut
 		if c.report.OutOf[i].Requested > 0 {
@@ -85,7 +85,7 @@ func (o *OutOfMemory) largest() *Overview {
 }
 
 // outOfMemoryCause works out what the numbers say about the reason.
-func (c *context) outOfMemoryCause(o *OutOfMemory, f *Finding) {
+func (c *reading) outOfMemoryCause(o *OutOfMemory, f *Finding) {
 	reserved := o.reserved()
 	switch {
 	case o.Requested > 1<<40:
@@ -118,7 +118,7 @@ func (c *context) outOfMemoryCause(o *OutOfMemory, f *Finding) {
 }
 
 // leaks ranks what a development build still held at its end.
-func (c *context) leaks(l *Leaks) {
+func (c *reading) leaks(l *Leaks) {
 	f := Finding{ID: "held-at-end", Severity: Info, weight: 15,
 		Title: fmt.Sprintf("At its end the program still held %s of native memory.",
 			FormatBytes(l.Total)),
@@ -141,7 +141,7 @@ func (c *context) leaks(l *Leaks) {
 }
 
 // mimalloc says what the table means for the settings.
-func (c *context) mimalloc(m *Mimalloc) {
+func (c *reading) mimalloc(m *Mimalloc) {
 	f := Finding{ID: "mimalloc", Severity: Info, weight: 30,
 		Evidence: []LogLine{{Line: m.Line, Text: "heap stats:"}},
 		Title:    "The main heap of this program is mimalloc.",

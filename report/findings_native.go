@@ -12,7 +12,7 @@ const (
 	wasteMin = 8 << 20  // rounding up worth a word
 )
 
-func nativeFindings(c *context) {
+func nativeFindings(c *reading) {
 	n := c.report.Native
 	if n == nil {
 		return
@@ -50,7 +50,7 @@ func nativeFindings(c *context) {
 }
 
 // nativeSummary names the process and the classes that hold most.
-func (c *context) nativeSummary(n *Native) {
+func (c *reading) nativeSummary(n *Native) {
 	f := Finding{ID: "granary-process", Subject: n.Name, Severity: Info,
 		weight: float64(n.PeakRSS.Bytes) / (1 << 20),
 		Title: fmt.Sprintf("%s (pid %d) had at most %s of memory; Granary held %s for it at the end.",
@@ -83,7 +83,7 @@ func (n *Native) live() int64 {
 }
 
 // nativeIdle reports memory held without being in use.
-func (c *context) nativeIdle(n *Native) {
+func (c *reading) nativeIdle(n *Native) {
 	live, held := n.live(), n.Spans.Bytes
 	idle := held - live
 	if held == 0 || idle < idleMin || idle*2 < held {
@@ -108,7 +108,7 @@ func (c *context) nativeIdle(n *Native) {
 }
 
 // nativeWaste reports memory lost to rounding up to size classes.
-func (c *context) nativeWaste(n *Native) {
+func (c *reading) nativeWaste(n *Native) {
 	var worst NativeClass
 	var worstWaste int64
 	for _, class := range n.Classes {

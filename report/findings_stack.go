@@ -88,7 +88,7 @@ func (t *stackTotals) add(s *Stack) {
 	}
 }
 
-func stackFindings(c *context) {
+func stackFindings(c *reading) {
 	if c.usage == nil {
 		return
 	}
@@ -122,7 +122,7 @@ func (s *Stack) atLimit() bool {
 }
 
 // stackOverflow judges counts above the few hundred that are fine while loading.
-func (c *context) stackOverflow(t *stackTotals) {
+func (c *reading) stackOverflow(t *stackTotals) {
 	s := t.worst
 	f := Finding{ID: "stack-overflow", Subject: t.group.name, Severity: Advice, fromRate: true,
 		weight: 1e3 * rateWeight(t.overflow, c.frames), Evidence: stackEvidence(s),
@@ -145,7 +145,7 @@ func (c *context) stackOverflow(t *stackTotals) {
 }
 
 // spike handles a main thread whose histogram shows that next to no frame needs a larger block.
-func (c *context) spike(s *Stack, f *Finding) bool {
+func (c *reading) spike(s *Stack, f *Finding) bool {
 	total := s.Frames.Total()
 	above := s.Frames.Above(s.Initial.Bytes)
 	if total == 0 || above*100 > total {
@@ -171,7 +171,7 @@ func (c *context) spike(s *Stack, f *Finding) bool {
 }
 
 // raiseStack proposes the next block size.
-func (c *context) raiseStack(t *stackTotals, f *Finding) {
+func (c *reading) raiseStack(t *stackTotals, f *Finding) {
 	s := t.worst
 	if t.group.key == "" {
 		f.Severity = Info
@@ -208,7 +208,7 @@ func (c *context) raiseStack(t *stackTotals, f *Finding) {
 }
 
 // stackFine sums up the overflows that need no action.
-func (c *context) stackFine(fine []*stackTotals) {
+func (c *reading) stackFine(fine []*stackTotals) {
 	var parts []string
 	f := Finding{ID: "stack-overflow-fine", Severity: Info,
 		Meaning: "Unity's manual calls 1 to 10 overflows in a frame, or a few hundred while loading, " +
@@ -237,7 +237,7 @@ const (
 )
 
 // stackOversized finds blocks far larger than anything the threads put into them.
-func (c *context) stackOversized(t *stackTotals) {
+func (c *reading) stackOversized(t *stackTotals) {
 	s := t.highest
 	if t.group.key == "" || !s.Initial.Known() || !s.Peak.Known() {
 		return

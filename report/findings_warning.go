@@ -16,7 +16,7 @@ const (
 	stillLeakCount = 20 // more messages than this without an end are more than a hitch
 )
 
-func warningFindings(c *context) {
+func warningFindings(c *reading) {
 	byKind := map[WarningKind]*Warning{}
 	for i := range c.report.Warnings {
 		w := &c.report.Warnings[i]
@@ -145,7 +145,7 @@ func diagnose(w *Warning, newer string) []string {
 		strings.ToLower(editorLeaks[:1]) + editorLeaks[1:]}
 }
 
-func (c *context) jobTempOld(w, late *Warning) Finding {
+func (c *reading) jobTempOld(w, late *Warning) Finding {
 	f := Finding{Severity: Problem, weight: 50,
 		Title: fmt.Sprintf("Job memory (TempJob) was kept longer than 4 frames: %s.", w.rate()),
 		Meaning: "Memory from Allocator.TempJob must be freed within 4 frames. This is a mistake of " +
@@ -233,7 +233,7 @@ func jobTempInvalid(w *Warning) Finding {
 	}
 }
 
-func (c *context) tempUnfreed(w *Warning) Finding {
+func (c *reading) tempUnfreed(w *Warning) Finding {
 	thread := strings.TrimPrefix(w.Subject, "ALLOC_TEMP_")
 	f := Finding{Severity: Advice, weight: 45,
 		Title: fmt.Sprintf("Temporary memory was not freed within the frame on thread %s: %s, %s.",
