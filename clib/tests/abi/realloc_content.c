@@ -13,6 +13,8 @@ static void check_prefix(const unsigned char *block, size_t bytes)
 
 int main(void)
 {
+    // In debug mode a block moves whenever its size changes, which finds stale pointers.
+    int debug = getenv("GRANARY_DEBUG_ALLOC") != NULL;
     uint64_t random = 7;
     unsigned char *block = NULL;
     size_t size = 0;
@@ -23,7 +25,8 @@ int main(void)
         size_t usable = malloc_usable_size(block);
         unsigned char *moved = realloc(block, next);
         CHECKED(moved != NULL);
-        if (block && next <= usable && next > usable - usable / 8 && usable <= SMALL_BYTES_MAX)
+        int near = next <= usable && next > usable - usable / 8;
+        if (block && !debug && near && usable <= SMALL_BYTES_MAX)
             CHECK(moved == block, "realloc within %zu usable bytes to %zu moved", usable, next);
         block = moved;
         check_prefix(block, size < next ? size : next);

@@ -15,7 +15,7 @@ static void *churn(void *unused)
 
 static void link_of_chain(int depth)
 {
-    hang_limit_seconds(25);
+    hang_limit_seconds(50);
     pthread_t thread;
     atomic_store(&stop, 0);
     start_thread(&thread, churn, NULL);

@@ -16,7 +16,7 @@ void *volatile last;
 
 __attribute__((noinline)) void leak_three(void)
 {
-    for (int i = 0; i < 3; i++)
+    for (volatile int i = 0; i < 3; i++) // one call, not three
         last = malloc(50);
 }
 __attribute__((noinline)) void leak_one(void)

@@ -9,7 +9,7 @@ void *volatile last;
 
 int main(void)
 {
-    for (int i = 0; i < 2; i++)
+    for (volatile int i = 0; i < 2; i++) // one call, not two
         last = malloc(100000);
     free(malloc(50000));
     return 0;
