@@ -21,7 +21,7 @@
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 /* Modes of the heap: heap.go. */
-enum { MODE_SYSTEM = 1, MODE_GUARD = 2, MODE_KEEP_SPANS = 4 };
+enum { MODE_SYSTEM = 1, MODE_GUARD = 2, MODE_KEEP_SPANS = 4, MODE_NORMAL_SYSTEM = 8 };
 
 struct granary_idle_result {
     uint64_t runs, bytes, longest, wake;
@@ -92,6 +92,9 @@ void granary_thread_start(void);
 void granary_guard_start(void);
 void granary_guard_at_exit(void);
 void granary_guard_check_size(void *block, size_t size);
+void granary_guard_fork_prepare(void); /* before the core's */
+void granary_guard_fork_parent(void);  /* after the core's */
+void granary_guard_fork_child(void);
 
 /* ---- wait.c, sys.c, message.c ---- */
 

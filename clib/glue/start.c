@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
+#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,10 +81,13 @@ static void read_options(void)
     o->range_bytes = bytes_of("GRANARY_RANGE", o->range_bytes);
     if (release != NULL && strcmp(release, "0") == 0)
         o->mode |= MODE_KEEP_SPANS;
+    const char *normal = granary_getenv("GRANARY_ALLOC_NORMAL");
+    if (normal != NULL && strcmp(normal, "system") == 0)
+        o->mode |= MODE_NORMAL_SYSTEM;
     if (is_on("GRANARY_ALLOC_SYSTEM"))
         o->mode |= MODE_SYSTEM;
     else if (o->guard || o->count_leaks)
-        o->mode |= MODE_GUARD;
+        o->mode |= MODE_GUARD | MODE_NORMAL_SYSTEM; /* the guard has large blocks of the libc's */
 }
 
 /* Children start without the preload if the user wants that: our name is taken out of LD_PRELOAD. */
@@ -112,14 +116,20 @@ static void keep_from_children(void)
 
 static void fork_prepare(void)
 {
+    granary_guard_fork_prepare();
     core_fork_prepare();
 }
 
-static void fork_parent(void) { core_fork_parent(); }
+static void fork_parent(void)
+{
+    core_fork_parent();
+    granary_guard_fork_parent();
+}
 
 static void fork_child(void)
 {
     core_fork_child();
+    granary_guard_fork_child();
     process = getpid();
     granary_report_after_fork_child();
 }
@@ -127,11 +137,16 @@ static void fork_child(void)
 void granary_start(void)
 {
     static atomic_int state; /* 0 before, 1 while one thread is at it, 2 done */
+    static _Atomic uint32_t starter;
     int before = 0;
     if (!atomic_compare_exchange_strong(&state, &before, 1)) {
-        /* Either this thread, further up its stack, or another one; that one does not wait for anything. */
+        while (before == 1 && atomic_load(&starter) != granary_sys_thread_id()) {
+            sched_yield();
+            before = atomic_load(&state);
+        }
         return;
     }
+    atomic_store(&starter, granary_sys_thread_id());
     int saved = errno;
     read_options();
     granary_thread_start();

@@ -27,7 +27,7 @@ func (h *Heap) checkClass(class uintptr) string {
 	info := &classTable[class&63]
 	var spans, listed, empty uint32
 	var live uint64
-	for g := uintptr(space.GroupGranules); g < h.Frontier(); g += h.Granules(space.Ref(g)) {
+	for g := uintptr(space.First); g < h.Frontier(); g += h.Granules(space.Ref(g)) {
 		ref := space.Ref(g)
 		if classOf(uintptr(h.OwnerOf(h.Addr(ref)))) != class {
 			continue
@@ -59,7 +59,7 @@ func (h *Heap) checkClass(class uintptr) string {
 			listed++
 		}
 	}
-	for g := uintptr(space.GroupGranules); g < h.Frontier(); g += h.Granules(space.Ref(g)) {
+	for g := uintptr(space.First); g < h.Frontier(); g += h.Granules(space.Ref(g)) {
 		if classOf(uintptr(h.OwnerOf(h.Addr(space.Ref(g))))) == class && h.span(space.Ref(g)).list != listNone {
 			listed--
 		}

@@ -13,6 +13,8 @@ const (
 	ModeGuard
 	// ModeKeepSpans switches the release sweep off.
 	ModeKeepSpans
+	// ModeNormalSystem sends what is larger than the classes to the system allocator.
+	ModeNormalSystem
 )
 
 // Heap is a native heap. It must lie outside of the Go heap or in static storage, zeroed; it holds no Go pointer.
@@ -46,6 +48,7 @@ type Heap struct {
 
 	deferred uintptr // blocks freed where no lock could be had, linked through their first word; atomic
 
+	colour        uint32       // of the next normal block; atomic
 	lost          normalCounts // of threads without a cache; atomic
 	overflows     uint64       // small requests that the system allocator served; atomic
 	limitFailures uint64       // atomic
@@ -65,6 +68,9 @@ func (h *Heap) Init(rangeBytes uintptr, noCache Cache, mode uint32, limit uintpt
 
 // NoCacheBytes is the size of a cache of zeros.
 const NoCacheBytes = cacheHeaderOffset
+
+// without reports whether a thread has no cache; before Init nobody has.
+func (h *Heap) without(c Cache) bool { return c == h.noCache || h.noCache == 0 }
 
 // NewCache takes a cache for a thread, or returns the heap's noCache if there is no memory for one.
 func (h *Heap) NewCache() Cache {
@@ -110,15 +116,21 @@ func (h *Heap) DropCache(c Cache) {
 	sys.Unlock(&h.cachesLock)
 }
 
-// ClassSize is the bytes that a request of this size gets: the class's block, or the size itself above the classes.
+// ClassSize is the bytes that a request of this size gets: the class's block, or whole granules above the classes.
 func ClassSize(size uintptr) uintptr {
 	if size > SmallMaxBytes {
+		if rounded := sys.AlignUp(size, space.GranuleBytes); rounded > size {
+			return rounded
+		}
 		return size
 	}
 	return uintptr(classTable[classOf(binOf(size))&63].bytes)
 }
 
-// blockBytes is the size of the block at an address of this heap's spans, or 0 if no span is there.
+// blockBytes is the size of the block at an address of this heap, or 0 if the range has none there.
 func (h *Heap) blockBytes(block sys.Addr) uintptr {
+	if ref := h.normalBlock(block); ref != 0 {
+		return h.normalUsable(ref)
+	}
 	return uintptr(classTable[classOf(uintptr(h.OwnerOf(block)))&63].bytes)
 }

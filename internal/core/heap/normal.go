@@ -3,18 +3,36 @@ package heap
 import (
 	"sync/atomic"
 
+	"granary/internal/core/space"
 	"granary/internal/core/sys"
 )
 
-// This file: requests above SmallMaxBytes, and small ones that find the range full. The system allocator serves
-// them (normal_*.go); here they are counted and held to the limit.
+// This file: the normal tier, requests above SmallMaxBytes. Each is a run of the space of its own; what is larger than
+// normalMaxBytes, or finds the range full, the system allocator serves, as it does all of the tier if the user says so
+// (ModeNormalSystem).
+//
+// A freed run keeps its memory until the release sweep, or the next request takes it: a program that frees and allocates
+// buffers does not pay for fresh pages each time, which is most of what large blocks cost. So that this costs little
+// memory, large runs go back to the system at once when that would take the heap far beyond its peak of use.
+
+const (
+	normalMaxBytes   = 64 << 20 // above, a mapping's own cost does not count
+	releaseNowBytes  = 1 << 20  // runs of this size may be released as they are freed,
+	keptDirtyBytes   = 16 << 20 // if all memory held is more by this and
+	keptDirtyPortion = 4        // by this part than the most that was ever used
+	colourStep       = 64       // blocks do not all start at the same place of a page,
+	colourMask       = 0xfc0    // so that not all compete for the same lines of the processor's caches
+
+	classNormal      = 0xff // span.class of a run of the normal tier
+	classNormalFreed = 0xfe // and after it was freed
+)
 
 // normalCounts are the figures of one thread's normal-tier traffic.
 type normalCounts struct {
 	mallocs uint64
 	frees   uint64
 	bytes   uint64 // asked for
-	live    int64  // usable bytes; negative for a thread that frees what others allocated
+	live    int64  // bytes; negative for a thread that frees what others allocated
 }
 
 // mayGrow reports whether the limit leaves room for so many bytes more.
@@ -30,7 +48,7 @@ func (h *Heap) mayGrow(bytes uintptr) bool {
 // count books normal-tier traffic on the thread's cache. Under a limit, and for threads without a cache, the sum is
 // kept in one place.
 func (h *Heap) count(c Cache, mallocs, frees, bytes uint64, live int64) {
-	if h.limit != 0 || c == h.noCache {
+	if h.limit != 0 || h.without(c) {
 		atomic.AddUint64(&h.lost.mallocs, mallocs)
 		atomic.AddUint64(&h.lost.frees, frees)
 		atomic.AddUint64(&h.lost.bytes, bytes)
@@ -44,48 +62,151 @@ func (h *Heap) count(c Cache, mallocs, frees, bytes uint64, live int64) {
 	n.live += live
 }
 
-func (h *Heap) normalMalloc(c Cache, size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(size) {
-		return h.tooLarge()
-	}
-	block := systemMalloc(size)
-	if block != 0 {
-		h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
-	}
-	return block
+// normalRun is the record of a run of the normal tier. It belongs to whoever has the block.
+type normalRun struct {
+	space.Run
+	class  uint8 // classNormal, in the place of span.class
+	_      [3]byte
+	offset uint32  // of the block in the run
+	bytes  uintptr // asked for
 }
+
+func (h *Heap) normalRun(ref space.Ref) *normalRun { return (*normalRun)(h.Record(ref).Pointer()) }
+
+// takeNormal takes a run for a block of size bytes at a multiple of alignment, or returns 0.
+func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
+	if h.mode&ModeNormalSystem != 0 || size > normalMaxBytes || alignment > normalMaxBytes {
+		return 0
+	}
+	granules := (size + space.GranuleBytes - 1) >> space.GranuleShift
+	align := alignment >> space.GranuleShift
+	if align == 0 {
+		align = 1
+	}
+	ref := h.Take(uint32(granules), uint32(align))
+	if ref == 0 {
+		return 0
+	}
+	s := h.normalRun(ref)
+	s.class, s.offset, s.bytes = classNormal, 0, size
+	if alignment <= 16 {
+		colour := atomic.AddUint32(&h.colour, colourStep) & colourMask
+		if size+uintptr(colour) <= granules<<space.GranuleShift {
+			s.offset = colour
+		}
+	}
+	return ref
+}
+
+// normalBlock is the run of a block of the normal tier, 0 for any other address.
+func (h *Heap) normalBlock(block sys.Addr) space.Ref {
+	granule := h.Granule(block)
+	if granule >= h.Committed() {
+		return 0
+	}
+	s := h.normalRun(space.Ref(granule))
+	if s.class != classNormal || h.Addr(space.Ref(granule))+sys.Addr(s.offset) != block {
+		return 0
+	}
+	return space.Ref(granule)
+}
+
+// normalUsable is the bytes from a normal block's start to the end of its run.
+func (h *Heap) normalUsable(ref space.Ref) uintptr {
+	return h.Bytes(ref) - uintptr(h.normalRun(ref).offset)
+}
+
+func (h *Heap) normalMalloc(c Cache, size uintptr) sys.Addr { return h.normalAligned(c, 16, size) }
 
 func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 	if h.limit != 0 && !h.mayGrow(size) {
 		return h.tooLarge()
 	}
-	block := systemCalloc(size)
-	if block != 0 {
-		h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
+	if ref := h.takeNormal(size, 16); ref != 0 {
+		s := h.normalRun(ref)
+		h.ClearDirty(ref, uintptr(s.offset)+size)
+		h.count(c, 1, 0, uint64(size), int64(size))
+		return h.Addr(ref) + sys.Addr(s.offset)
 	}
-	return block
+	return h.countSystem(c, systemCalloc(size), size)
 }
 
 func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
 	if h.limit != 0 && !h.mayGrow(size) {
 		return h.tooLarge()
 	}
-	block := systemAligned(alignment, size)
+	if ref := h.takeNormal(size, alignment); ref != 0 {
+		h.count(c, 1, 0, uint64(size), int64(size))
+		return h.Addr(ref) + sys.Addr(h.normalRun(ref).offset)
+	}
+	if alignment <= 16 {
+		return h.countSystem(c, systemMalloc(size), size)
+	}
+	return h.countSystem(c, systemAligned(alignment, size), size)
+}
+
+// countSystem books a block that the system allocator gave for the normal tier.
+func (h *Heap) countSystem(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	if block != 0 {
 		h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
 	}
 	return block
 }
 
-func (h *Heap) normalFree(c Cache, block sys.Addr) {
+// normalFree takes back a block of the normal tier's runs.
+func (h *Heap) normalFree(c Cache, ref space.Ref) {
+	s := h.normalRun(ref)
+	h.count(c, 0, 1, 0, -int64(s.bytes))
+	s.class = classNormalFreed
+	given := false
+	peak := h.PeakUsedBytes()
+	if h.Bytes(ref) >= releaseNowBytes && h.HeldBytes() > peak+peak/keptDirtyPortion+keptDirtyBytes {
+		given = h.GiveNow(ref)
+	} else {
+		given = h.Give(ref)
+	}
+	if !given {
+		s.class = classNormal // a signal handler interrupted the space: the block stays allocated for good
+	}
+}
+
+// foreignFree passes a block on to the system allocator.
+func (h *Heap) foreignFree(c Cache, block sys.Addr) {
 	if h.mode&ModeSystem == 0 {
 		h.count(c, 0, 1, 0, -int64(systemUsableSize(block)))
 	}
 	systemFree(block)
 }
 
-// normalRealloc resizes a block of the system allocator to a size above the classes.
-func (h *Heap) normalRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
+// normalRealloc resizes a block of the normal tier to a size above the classes, in place if it can: within its run,
+// or into free granules behind it. A block that shrinks to half gives the rest back.
+func (h *Heap) normalRealloc(c Cache, ref space.Ref, size uintptr) sys.Addr {
+	s := h.normalRun(ref)
+	block := h.Addr(ref) + sys.Addr(s.offset)
+	have, before := h.Bytes(ref), s.bytes
+	want := sys.AlignUp(uintptr(s.offset)+size, space.GranuleBytes)
+	fits := size <= h.normalUsable(ref)
+	if !fits && size <= normalMaxBytes && (h.limit == 0 || h.mayGrow(size-before)) {
+		fits = h.Extend(ref, uint32((want-have)>>space.GranuleShift))
+	}
+	if fits {
+		if want <= have/2 {
+			h.Shrink(ref, uint32(want>>space.GranuleShift))
+		}
+		s.bytes = size
+		h.count(c, 0, 0, 0, int64(size)-int64(before))
+		return block
+	}
+	to := h.normalMalloc(c, size)
+	if to != 0 {
+		sys.Copy(to, block, before)
+		h.normalFree(c, ref)
+	}
+	return to
+}
+
+// foreignRealloc resizes a block of the system allocator to a size above the classes.
+func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	before := systemUsableSize(block)
 	if h.limit != 0 && size > before && !h.mayGrow(size-before) {
 		return h.tooLarge()

@@ -30,11 +30,19 @@ func (h *Heap) Realloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	if !h.Owns(block) {
 		return h.reallocForeign(c, block, size)
 	}
-	class := classOf(uintptr(h.OwnerOf(block)))
-	if !h.validate(class, block) {
-		return 0
+	bytes := uintptr(0)
+	if ref := h.normalBlock(block); ref != 0 {
+		if size > SmallMaxBytes {
+			return h.normalRealloc(c, ref, size)
+		}
+		bytes = h.normalRun(ref).bytes
+	} else {
+		class := classOf(uintptr(h.OwnerOf(block)))
+		if !h.validate(class, block) {
+			return 0
+		}
+		bytes = uintptr(classTable[class&63].bytes)
 	}
-	bytes := uintptr(classTable[class&63].bytes)
 	if size <= bytes && (size > bytes/2 || size <= SmallMaxBytes && ClassSize(size) == bytes) {
 		return block
 	}
@@ -52,11 +60,11 @@ func (h *Heap) Realloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 
 // reallocForeign resizes a block of the system allocator. One that becomes small moves into a class.
 func (h *Heap) reallocForeign(c Cache, block sys.Addr, size uintptr) sys.Addr {
-	if c == h.noCache {
+	if h.without(c) {
 		c = enterThread(h)
 	}
 	if size > SmallMaxBytes {
-		return h.normalRealloc(c, block, size)
+		return h.foreignRealloc(c, block, size)
 	}
 	to := h.Malloc(c, size)
 	if to == 0 {
@@ -67,7 +75,7 @@ func (h *Heap) reallocForeign(c Cache, block sys.Addr, size uintptr) sys.Addr {
 		bytes = size
 	}
 	sys.Copy(to, block, bytes)
-	h.normalFree(c, block)
+	h.foreignFree(c, block)
 	return to
 }
 
@@ -81,7 +89,7 @@ func (h *Heap) AlignedAlloc(c Cache, alignment, size uintptr) sys.Addr {
 	if size > ^uintptr(0)-alignment {
 		return h.tooLarge()
 	}
-	if c == h.noCache {
+	if h.without(c) {
 		c = enterThread(h)
 	}
 	if h.mode&ModeGuard != 0 {

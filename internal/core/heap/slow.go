@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"granary/internal/core/space"
 	"granary/internal/core/sys"
 )
 
@@ -18,7 +19,7 @@ func (h *Heap) mallocSlow(c Cache, size uintptr) sys.Addr {
 
 // allocate does the work of mallocSlow and callocSlow, and says whether the block reads as zero.
 func (h *Heap) allocate(c Cache, size uintptr) (block sys.Addr, zero bool) {
-	if c == h.noCache {
+	if h.without(c) {
 		c = enterThread(h)
 	}
 	if h.mode&(ModeSystem|ModeGuard) != 0 {
@@ -31,7 +32,7 @@ func (h *Heap) allocate(c Cache, size uintptr) (block sys.Addr, zero bool) {
 		return h.normalMalloc(c, size), false
 	}
 	class := classOf(binOf(size))
-	if c == h.noCache {
+	if h.without(c) {
 		return h.allocateUncached(class, size)
 	}
 	b := c.classBin(class)
@@ -65,7 +66,7 @@ func (h *Heap) allocateUncached(class, size uintptr) (block sys.Addr, zero bool)
 //go:noinline
 func (h *Heap) callocSlow(c Cache, total uintptr) sys.Addr {
 	if total > SmallMaxBytes || h.mode&ModeSystem != 0 {
-		if c == h.noCache {
+		if h.without(c) {
 			c = enterThread(h)
 		}
 		if h.mode&ModeSystem != 0 {
@@ -95,7 +96,7 @@ func (h *Heap) freeSlow(c Cache, block sys.Addr) {
 	if block == 0 {
 		return
 	}
-	if c == h.noCache {
+	if h.without(c) {
 		c = enterThread(h)
 	}
 	if h.mode&ModeGuard != 0 {
@@ -103,14 +104,18 @@ func (h *Heap) freeSlow(c Cache, block sys.Addr) {
 		return
 	}
 	if !h.Owns(block) || h.mode&ModeSystem != 0 {
-		h.normalFree(c, block)
+		h.foreignFree(c, block)
+		return
+	}
+	if ref := h.normalBlock(block); ref != 0 {
+		h.normalFree(c, ref)
 		return
 	}
 	class := classOf(uintptr(h.OwnerOf(block)))
 	if !h.validate(class, block) {
 		return
 	}
-	if c == h.noCache {
+	if h.without(c) {
 		h.freeUncached(class, block)
 		return
 	}
@@ -129,6 +134,13 @@ func (h *Heap) freeSlow(c Cache, block sys.Addr) {
 // validate reports a pointer that is no block the program may free. It returns false if the free must not happen.
 func (h *Heap) validate(class uintptr, block sys.Addr) bool {
 	if class == 0 {
+		if granule := h.Granule(block); granule < h.Committed() {
+			s := h.normalRun(space.Ref(granule))
+			if s.class == classNormalFreed && block == h.Addr(space.Ref(granule))+sys.Addr(s.offset) {
+				h.misuse(block, 0, returnedTwice)
+				return false
+			}
+		}
 		h.misuse(block, 0, returnedForeign)
 		return false
 	}

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"granary/internal/core/space"
 	"granary/internal/core/sys"
@@ -46,9 +47,15 @@ type span struct {
 	fresh     uint32
 	zeroFrom  uint32
 	hint      uint32
-	_         [16]byte
+	_         [8]byte
 	free      [bitmapWords]uint64
 }
+
+// The record must hold a span and no more; a difference does not compile.
+const (
+	_ = spanRecordBytes - unsafe.Sizeof(span{})
+	_ = unsafe.Sizeof(span{}) - spanRecordBytes
+)
 
 func (h *Heap) span(ref space.Ref) *span { return (*span)(h.Record(ref).Pointer()) }
 
@@ -167,7 +174,8 @@ func (h *Heap) newSpan(class uintptr, info *classInfo) space.Ref {
 	if h.limit != 0 && !h.mayGrow(uintptr(info.spanBytes)) {
 		return 0
 	}
-	ref := h.Take(uint8(info.spanBytes >> space.GranuleShift))
+	granules := info.spanBytes >> space.GranuleShift
+	ref := h.Take(granules, granules)
 	if ref == 0 {
 		return 0
 	}

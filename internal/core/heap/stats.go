@@ -95,8 +95,11 @@ func (h *Heap) readClass(class uintptr, stats *ClassStats) {
 // as the heap can know, and the dirty runs.
 func (h *Heap) residentBytes(dirty uint64) uint64 {
 	total := dirty
-	for g := uintptr(space.GroupGranules); g < h.Frontier(); {
+	for g := uintptr(space.First); g < h.Frontier(); {
 		ref := space.Ref(g)
+		if s := h.normalRun(ref); s.class == classNormal {
+			total += uint64(s.bytes)
+		}
 		if class := classOf(uintptr(h.OwnerOf(h.Addr(ref)))); class != 0 {
 			s := h.span(ref)
 			touched := s.fresh

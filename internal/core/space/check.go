@@ -2,28 +2,29 @@ package space
 
 // Check walks every record and list and returns "" or what is wrong. Nobody else may use the space meanwhile.
 func (s *Space) Check() string {
-	var used, dirty, clean uintptr
-	for g := uintptr(GroupGranules); g < s.frontier; {
+	var used, dirty, free uintptr
+	wasFree := false
+	for g := uintptr(First); g < s.frontier; {
 		run := s.Run(Ref(g))
 		n := uintptr(run.Granules)
-		if n != 1 && n != GroupGranules || n == GroupGranules && g%GroupGranules != 0 {
-			return "space: a run has a wrong size or place"
+		if n == 0 || g+n > s.frontier || s.Run(Ref(g+n-1)).head != Ref(g) {
+			return "space: a run has a wrong size, or its last granule names another"
 		}
-		for i := uintptr(1); i < n; i++ {
-			if s.Run(Ref(g+i)).state != stateInner {
-				return "space: a granule inside a group run has a life of its own"
+		if s.isFree(Ref(g)) {
+			if wasFree {
+				return "space: two free runs lie side by side"
 			}
-		}
-		switch run.state {
-		case stateUsed:
+			if run.dirty != s.countDirty(Ref(g), run.Granules) || (run.state == stateDirty) != (run.dirty != 0) {
+				return "space: a free run miscounts its dirty granules"
+			}
+			dirty += uintptr(run.dirty)
+			free += n
+		} else if run.state == stateUsed {
 			used += n
-		case stateDirty:
-			dirty += n
-		case stateClean:
-			clean += n
-		default:
+		} else {
 			return "space: a run below the frontier is in no state of a run"
 		}
+		wasFree = s.isFree(Ref(g))
 		g += n
 	}
 	if used != s.usedGranules {
@@ -35,29 +36,29 @@ func (s *Space) Check() string {
 	if s.frontier > s.committed || s.committed > s.total {
 		return "space: frontier, committed and total are out of order"
 	}
-	if s.listed(stateDirty) != dirty || s.listed(stateClean) != clean {
+	if s.listed(0, stateDirty)+s.listed(1, stateClean) != free {
 		return "space: a free run is on the wrong list or on none"
 	}
 	return ""
 }
 
-// listed counts the granules on the lists of a state, or ^0 if a link is broken.
-func (s *Space) listed(state uint8) uintptr {
+// listed counts the granules on the lists of a state, or a number too large if a link is broken.
+func (s *Space) listed(which int, state uint8) uintptr {
 	var granules uintptr
-	for index := 0; index < 2; index++ {
-		l := s.listOf(state, index)
-		before, count := Ref(0), uint32(0)
-		for ref := l.head; ref != 0; ref = s.Run(ref).Next {
+	b := &s.free[which&1]
+	for index := uint(0); index < binCount; index++ {
+		head := b.lists[index]
+		if (head != 0) != (b.mask[index/64]>>(index%64)&1 != 0) {
+			return 1 << 40
+		}
+		before := Ref(0)
+		for ref := head; ref != 0; ref = s.Run(ref).Next {
 			run := s.Run(ref)
-			if run.state != state || run.Prev != before || sizeIndex(run.Granules) != index {
-				return ^uintptr(0)
+			if run.state != state || run.Prev != before || binIndex(run.Granules) != index {
+				return 1 << 40
 			}
 			granules += uintptr(run.Granules)
 			before = ref
-			count++
-		}
-		if count != l.count {
-			return ^uintptr(0)
 		}
 	}
 	return granules
@@ -77,11 +78,17 @@ func (s *Space) Stats() Stats {
 		Held:          (s.usedGranules + s.dirtyGranules) << GranuleShift,
 		Dirty:         s.dirtyGranules << GranuleShift,
 		HeldPeak:      s.peakGranules << GranuleShift,
-		Meta:          s.recordsUpTo + s.ownersUpTo + s.metaUsed,
+		Meta:          s.recordsUpTo + s.agesUpTo + s.ownersUpTo + s.metaUsed,
 		ReleasedRuns:  s.releasedRuns,
 		ReleasedBytes: s.releasedBytes,
 	}
 }
+
+// PeakUsedBytes is the most that all used runs had in all at one time, HeldBytes what they and the dirty runs have now.
+func (s *Space) PeakUsedBytes() uintptr { return s.peakUsed << GranuleShift }
+
+// HeldBytes: see PeakUsedBytes.
+func (s *Space) HeldBytes() uintptr { return (s.usedGranules + s.dirtyGranules) << GranuleShift }
 
 // Frontier is the first granule never used: walkers go up to it.
 func (s *Space) Frontier() uintptr { return s.frontier }

@@ -2,95 +2,99 @@ package space
 
 import "granary/internal/core/sys"
 
-// Released says what a release sweep gave back.
+// Released says what a release sweep gave back. Runs counts the pieces of address space.
 type Released struct {
 	Runs    uint64
 	Bytes   uint64
-	Longest uint64 // nanoseconds that the oldest of the runs had been free
+	Longest uint64 // nanoseconds that the oldest of the granules had been free
 }
 
 // DirtyBytes is the memory of free runs that has not gone back to the system.
 func (s *Space) DirtyBytes() uintptr { return s.dirtyGranules << GranuleShift }
 
-// ReleaseIdle drops the memory of the runs that have been free for age nanoseconds at the time now. A run's time
-// begins when a sweep first sees it, since freeing does not read the clock. Their addresses stay reserved and read
-// as zero. No lock is held while the system works.
+const millisecond = 1000 * 1000
+
+// ReleaseIdle drops the memory of the granules that have been free for age nanoseconds at the time now. A granule's
+// time begins when a sweep first sees it, since freeing does not read the clock. The addresses stay reserved and read
+// as zero. No lock is held while the system works. Only one thread at a time may call it.
 func (s *Space) ReleaseIdle(now, age uint64) Released {
 	var done Released
 	if s.dirtyGranules == 0 || !sys.Lock(&s.lock) {
 		return done
 	}
-	var releasing list
-	for index := 0; index < 2; index++ {
-		l := &s.dirty[index]
-		for ref := l.head; ref != 0; {
-			run := s.Run(ref)
-			next := run.Next
-			if run.Stamp == 0 {
-				run.Stamp = now
-			}
-			if now-run.Stamp >= age {
-				if now-run.Stamp > done.Longest {
-					done.Longest = now - run.Stamp
-				}
-				s.unlink(l, ref)
-				s.push(&releasing, ref, stateReleasing)
+	tick := uint32(now / millisecond)
+	if tick <= ageUnseen {
+		tick = ageUnseen + 1
+	}
+	old := uint32(age / millisecond)
+	var releasing Ref // a list through Next of runs that belong to this sweep alone
+	for index := s.free[0].next(0); index < binCount; index = s.free[0].next(index + 1) {
+		for ref := s.free[0].lists[index&(binCount-1)]; ref != 0; {
+			next := s.Run(ref).Next
+			if s.ripenLocked(ref, tick, old) {
+				s.unlink(ref)
+				run := s.Run(ref)
+				run.state, run.Next = stateReleasing, releasing
+				releasing = ref
 			}
 			ref = next
 		}
 	}
 	sys.Unlock(&s.lock)
-	for releasing.head != 0 {
-		s.releaseExtent(&releasing, &done)
+	for releasing != 0 {
+		next := s.Run(releasing).Next
+		s.releaseRun(releasing, tick, old, &done)
+		releasing = next
 	}
 	return done
 }
 
-// releaseExtent drops the memory of the first run of the list together with its neighbours that are being released
-// too: one system call for as much as possible. Runs in this state belong to the sweep alone.
-func (s *Space) releaseExtent(releasing *list, done *Released) {
-	first := releasing.head
-	for s.Run(first).Granules == GroupGranules && first > GroupGranules {
-		before := s.Run(first - GroupGranules)
-		if before.state != stateReleasing || before.Granules != GroupGranules {
-			break
+// ripenLocked stamps the granules that no sweep has seen free yet, and reports whether any is old enough.
+func (s *Space) ripenLocked(ref Ref, tick, old uint32) bool {
+	ripe := false
+	for g := uintptr(ref); g < uintptr(ref)+uintptr(s.Run(ref).Granules); g++ {
+		age := s.age(g)
+		if *age == ageUnseen {
+			*age = tick
 		}
-		first -= GroupGranules
+		if *age != 0 && tick-*age >= old {
+			ripe = true
+		}
 	}
-	end := first + Ref(s.Run(first).Granules)
-	if s.Run(first).Granules == GroupGranules {
-		for uintptr(end) < s.Committed() {
-			after := s.Run(end)
-			if after.state != stateReleasing || after.Granules != GroupGranules {
-				break
+	return ripe
+}
+
+// releaseRun drops the memory of a run's old granules, side by side ones with one system call.
+func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
+	end := uintptr(ref) + uintptr(s.Run(ref).Granules)
+	bytes := uint64(0)
+	for first := uintptr(ref); first < end; first++ {
+		last := first
+		for ; last < end && *s.age(last) != 0 && tick-*s.age(last) >= old; last++ {
+			if longest := uint64(tick-*s.age(last)) * millisecond; longest > done.Longest {
+				done.Longest = longest
 			}
-			end += GroupGranules
 		}
-	}
-	bytes := uintptr(end-first) << GranuleShift
-	dropped := sys.Decommit(s.Addr(first), bytes)
-	sys.Lock(&s.lock)
-	for ref := first; ref < end; {
-		run := s.Run(ref)
-		next := ref + Ref(run.Granules)
-		s.unlink(releasing, ref)
+		if last == first {
+			continue
+		}
+		dropped := sys.Decommit(s.Base+sys.Addr(first<<GranuleShift), (last-first)<<GranuleShift)
+		for g := first; g < last; g++ {
+			*s.age(g) = 0
+			if !dropped {
+				*s.age(g) = ageUnseen // the system refuses to take it: try again in a second, not at once
+			}
+		}
 		if dropped {
-			s.dirtyGranules -= uintptr(run.Granules)
-			s.releasedRuns++
-			s.releasedBytes += uint64(run.Granules) << GranuleShift
+			bytes += uint64(last-first) << GranuleShift
 			done.Runs++
-			done.Bytes += uint64(run.Granules) << GranuleShift
-			run.Stamp = 0
-			s.push(&s.clean[sizeIndex(run.Granules)], ref, stateClean)
-		} else {
-			// The system refuses to take it: try again in a second, not at once.
-			run.Stamp = 0
-			s.push(&s.dirty[sizeIndex(run.Granules)], ref, stateDirty)
 		}
-		if run.Granules == 1 {
-			s.joinLocked(ref &^ (GroupGranules - 1))
-		}
-		ref = next
+		first = last
 	}
+	done.Bytes += bytes
+	sys.Lock(&s.lock)
+	s.releasedRuns++
+	s.releasedBytes += bytes
+	s.joinLocked(ref, s.Run(ref).Granules)
 	sys.Unlock(&s.lock)
 }

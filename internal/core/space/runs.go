@@ -1,173 +1,162 @@
 package space
 
 import (
-	"granary/internal/core/sys"
 	"sync/atomic"
+
+	"granary/internal/core/sys"
 )
 
 // This file: taking and giving back runs. doc.go has the order in which a run is looked for.
 
-func sizeIndex(granules uint8) int {
-	if granules == 1 {
-		return 0
-	}
-	return 1
+// age is where a granule's age lies: 0 if it reads as zero, ageUnseen if it was freed since the last sweep, else the
+// sweep's time in milliseconds. The age of a used granule is what it was when the run was taken.
+func (s *Space) age(granule uintptr) *uint32 {
+	return (*uint32)((s.ages() + sys.Addr(granule*ageBytes)).Pointer())
 }
 
-func (s *Space) push(l *list, ref Ref, state uint8) {
-	run := s.Run(ref)
-	run.state = state
-	run.Prev, run.Next = 0, l.head
-	if l.head != 0 {
-		s.Run(l.head).Prev = ref
+const ageUnseen = 1
+
+// countDirty counts the granules that do not read as zero.
+func (s *Space) countDirty(ref Ref, granules uint32) uint32 {
+	count := uint32(0)
+	for g := uintptr(ref); g < uintptr(ref)+uintptr(granules); g++ {
+		if *s.age(g) != 0 {
+			count++
+		}
 	}
-	l.head = ref
-	l.count++
+	return count
 }
 
-func (s *Space) unlink(l *list, ref Ref) {
-	run := s.Run(ref)
-	if run.Prev != 0 {
-		s.Run(run.Prev).Next = run.Next
-	} else {
-		l.head = run.Next
-	}
-	if run.Next != 0 {
-		s.Run(run.Next).Prev = run.Prev
-	}
-	run.Next, run.Prev = 0, 0
-	l.count--
+// startRuns makes the first granules, which hold tables, a run of their own that is never free.
+func (s *Space) startRuns() {
+	s.frontier = First
+	s.shape(0, First)
+	s.Run(0).state = stateUsed
 }
 
-// listOf is the list that a free run of this state and size waits in.
-func (s *Space) listOf(state uint8, index int) *list {
-	if state == stateDirty {
-		return &s.dirty[index&1]
-	}
-	return &s.clean[index&1]
+// shape sets the ends of a run.
+func (s *Space) shape(ref Ref, granules uint32) {
+	s.Run(ref).Granules = granules
+	s.Run(ref + Ref(granules) - 1).head = ref
 }
 
-// Take hands out a run of 1 or GroupGranules granules; Run.Zero says whether its memory reads as zero. It returns
-// 0 if the range is full, the system refuses memory, or a signal handler interrupted the space itself.
-func (s *Space) Take(granules uint8) Ref {
+// setFree makes a free run of granules that no list holds. They are not joined with their neighbours.
+func (s *Space) setFree(ref Ref, granules uint32) {
+	if granules == 0 {
+		return
+	}
+	s.shape(ref, granules)
+	s.Run(ref).dirty = s.countDirty(ref, granules)
+	s.link(ref)
+}
+
+// Take hands out a run of that many granules that starts at a multiple of align, a power of two. Run.Zero says whether
+// its memory reads as zero. It returns 0 if the range is full, the system refuses memory, or a signal handler
+// interrupted the space itself.
+func (s *Space) Take(granules, align uint32) Ref {
 	for {
 		if !sys.Lock(&s.lock) {
 			return 0
 		}
-		ref := s.takeFreeLocked(granules)
-		if ref == 0 && s.frontier+GroupGranules <= s.committed {
-			ref = s.takeFrontierLocked(granules)
+		ref := s.takeFreeLocked(granules, align)
+		if ref == 0 {
+			ref = s.takeFrontierLocked(granules, align)
 		}
 		if ref != 0 {
 			s.usedGranules += uintptr(granules)
-			if held := s.usedGranules + s.dirtyGranules; held > s.peakGranules {
-				s.peakGranules = held
-			}
+			s.notePeak()
 			sys.Unlock(&s.lock)
 			return ref
 		}
-		frontier := s.frontier
+		need := uintptr(alignRef(Ref(s.frontier), align)) + uintptr(granules)
 		sys.Unlock(&s.lock)
 		if !sys.Lock(&s.growLock) {
 			return 0
 		}
-		// Somebody else may have moved the frontier while this thread waited.
-		grown := s.frontier+GroupGranules <= s.committed || s.grow()
+		// Somebody else may have grown the committed part while this thread waited.
+		grown := need <= s.committed || s.grow(need)
 		sys.Unlock(&s.growLock)
-		if !grown && frontier == s.frontier {
+		if !grown {
 			return 0
 		}
 	}
 }
 
-func (s *Space) takeFreeLocked(granules uint8) Ref {
-	index := sizeIndex(granules)
-	for state := uint8(stateDirty); state <= stateClean; state++ {
-		if l := s.listOf(state, index); l.head != 0 {
-			return s.useLocked(l, l.head, state)
-		}
-		if index == 0 {
-			if l := s.listOf(state, 1); l.head != 0 {
-				return s.splitLocked(l, l.head, state)
-			}
-		}
+func (s *Space) notePeak() {
+	if s.usedGranules > s.peakUsed {
+		s.peakUsed = s.usedGranules
 	}
-	return 0
+	if held := s.usedGranules + s.dirtyGranules; held > s.peakGranules {
+		s.peakGranules = held
+	}
 }
 
-// useLocked takes a free run off its list.
-func (s *Space) useLocked(l *list, ref Ref, state uint8) Ref {
-	s.unlink(l, ref)
-	run := s.Run(ref)
-	run.Zero = state == stateClean
-	run.state = stateUsed
-	run.Stamp = 0
-	if state == stateDirty {
-		s.dirtyGranules -= uintptr(run.Granules)
+func (s *Space) takeFreeLocked(granules, align uint32) Ref {
+	found := s.find(&s.free[0], granules, align)
+	if found == 0 {
+		found = s.find(&s.free[1], granules, align)
 	}
+	if found == 0 {
+		return 0
+	}
+	end := found + Ref(s.Run(found).Granules)
+	s.unlink(found)
+	ref := alignRef(found, align)
+	s.setFree(found, uint32(ref-found))
+	s.setFree(ref+Ref(granules), uint32(end-ref)-granules)
+	s.use(ref, granules)
 	return ref
 }
 
-// splitLocked takes the first granule of a free group and puts the others back, the lowest address on top.
-func (s *Space) splitLocked(l *list, ref Ref, state uint8) Ref {
-	stamp := s.Run(ref).Stamp
-	s.unlink(l, ref)
-	for i := Ref(GroupGranules - 1); i > 0; i-- {
-		run := s.Run(ref + i)
-		run.Granules, run.Stamp = 1, stamp
-		s.push(s.listOf(state, 0), ref+i, state)
-	}
+// use makes a used run of granules that no list holds.
+func (s *Space) use(ref Ref, granules uint32) {
+	s.shape(ref, granules)
 	run := s.Run(ref)
-	run.Granules, run.Stamp = 1, 0
-	run.Zero = state == stateClean
 	run.state = stateUsed
-	if state == stateDirty {
-		s.dirtyGranules--
-	}
-	return ref
+	run.Zero = s.countDirty(ref, granules) == 0
+	run.Next, run.Prev, run.Stamp = 0, 0, 0
 }
 
 // takeFrontierLocked takes a run from the granules never used.
-func (s *Space) takeFrontierLocked(granules uint8) Ref {
-	ref := Ref(s.frontier)
-	s.frontier += GroupGranules
-	run := s.Run(ref)
-	run.Granules = GroupGranules
-	for i := Ref(1); i < GroupGranules; i++ {
-		s.Run(ref + i).state = stateInner
+func (s *Space) takeFrontierLocked(granules, align uint32) Ref {
+	before := Ref(s.frontier)
+	ref := alignRef(before, align)
+	if uintptr(ref)+uintptr(granules) > s.committed {
+		return 0
 	}
-	if granules == 1 {
-		s.push(&s.clean[1], ref, stateClean)
-		return s.splitLocked(&s.clean[1], ref, stateClean)
+	s.frontier = uintptr(ref) + uintptr(granules)
+	s.use(ref, granules)
+	if ref != before {
+		s.joinLocked(before, uint32(ref-before))
 	}
-	run.state, run.Zero = stateUsed, true
 	return ref
 }
 
-// grow commits the next piece of the range and of the tables that describe it. growLock is held.
-func (s *Space) grow() bool {
-	if s.committed >= s.total {
+// grow commits the range, and the tables that describe it, up to that many granules or more. growLock is held.
+func (s *Space) grow(upTo uintptr) bool {
+	if upTo > s.total {
 		return false
 	}
-	bytes := s.committed << GranuleShift / 8
-	if bytes < commitLeast {
-		bytes = commitLeast
+	step := s.committed << GranuleShift / 8
+	if step < commitLeast {
+		step = commitLeast
 	}
-	if bytes > commitMost {
-		bytes = commitMost
+	if step > commitMost {
+		step = commitMost
 	}
-	granules := bytes >> GranuleShift &^ (GroupGranules - 1)
-	if granules > s.total-s.committed {
-		granules = s.total - s.committed
+	if least := s.committed + step>>GranuleShift; upTo < least {
+		upTo = least
 	}
-	upTo := s.committed + granules
-	owners := s.Base - ownersBytes
-	if !growTable(owners, &s.ownersUpTo, upTo*ownerBytes) ||
+	if upTo > s.total {
+		upTo = s.total
+	}
+	if !growTable(s.Base-ownersBytes, &s.ownersUpTo, upTo*ownerBytes) ||
+		!growTable(s.ages(), &s.agesUpTo, upTo*ageBytes) ||
 		!growTable(s.records, &s.recordsUpTo, upTo*s.recordBytes) {
 		return false
 	}
 	from := s.Base + sys.Addr(s.committed<<GranuleShift)
-	if !sys.Commit(from, granules<<GranuleShift) {
+	if !sys.Commit(from, (upTo-s.committed)<<GranuleShift) {
 		return false
 	}
 	atomic.StoreUintptr(&s.committed, upTo)
@@ -187,54 +176,108 @@ func growTable(table sys.Addr, upTo *uintptr, bytes uintptr) bool {
 	return true
 }
 
-// Give takes a used run back. Its contents are undefined from then on. The caller has cleared its owner value.
+// Give takes a used run back. Its contents are undefined from then on. The caller has cleared its owner value. It
+// returns false, and the run stays used, if a signal handler interrupted the space itself.
 func (s *Space) Give(ref Ref) bool {
+	return s.give(ref, ageUnseen)
+}
+
+// GiveNow takes a used run back and drops its memory at once.
+func (s *Space) GiveNow(ref Ref) bool {
+	run := s.Run(ref)
+	if !sys.Decommit(s.Addr(ref), uintptr(run.Granules)<<GranuleShift) {
+		return s.give(ref, ageUnseen)
+	}
+	return s.give(ref, 0)
+}
+
+func (s *Space) give(ref Ref, age uint32) bool {
 	if !sys.Lock(&s.lock) {
 		return false
 	}
-	run := s.Run(ref)
-	s.usedGranules -= uintptr(run.Granules)
-	s.dirtyGranules += uintptr(run.Granules)
-	run.Stamp = 0
-	s.push(&s.dirty[sizeIndex(run.Granules)], ref, stateDirty)
-	if run.Granules == 1 {
-		s.joinLocked(ref &^ (GroupGranules - 1))
+	granules := s.Run(ref).Granules
+	for g := uintptr(ref); g < uintptr(ref)+uintptr(granules); g++ {
+		*s.age(g) = age
 	}
+	s.usedGranules -= uintptr(granules)
+	if age == 0 {
+		s.releasedRuns++
+		s.releasedBytes += uint64(granules) << GranuleShift
+	}
+	s.joinLocked(ref, granules)
+	s.notePeak()
 	sys.Unlock(&s.lock)
 	return true
 }
 
-// joinLocked makes one run of the group's four granules if all are free. If one of them is dirty the whole counts
-// as dirty, and as young as its youngest part.
-func (s *Space) joinLocked(first Ref) {
-	anyDirty := false
-	stamp := ^uint64(0)
-	for i := Ref(0); i < GroupGranules; i++ {
-		run := s.Run(first + i)
-		if run.Granules != 1 || (run.state != stateDirty && run.state != stateClean) {
-			return
-		}
-		if run.state == stateDirty {
-			anyDirty = true
-			if run.Stamp < stamp {
-				stamp = run.Stamp
-			}
-		}
+func (s *Space) isFree(ref Ref) bool {
+	state := s.Run(ref).state
+	return state == stateDirty || state == stateClean
+}
+
+// joinLocked makes granules that no list holds free, in one run with the free neighbours.
+func (s *Space) joinLocked(ref Ref, granules uint32) {
+	if before := s.Run(ref - 1).head; s.isFree(before) {
+		s.unlink(before)
+		granules += uint32(ref - before)
+		s.Run(ref).state = stateNone
+		ref = before
 	}
-	for i := Ref(0); i < GroupGranules; i++ {
-		run := s.Run(first + i)
-		if run.state == stateClean && anyDirty {
-			s.dirtyGranules++
-		}
-		s.unlink(s.listOf(run.state, 0), first+i)
-		run.state = stateInner
+	if after := ref + Ref(granules); uintptr(after) < s.frontier && s.isFree(after) {
+		s.unlink(after)
+		granules += s.Run(after).Granules
+		s.Run(after).state = stateNone
 	}
-	run := s.Run(first)
-	run.Granules, run.Stamp = GroupGranules, stamp
-	if anyDirty {
-		s.push(&s.dirty[1], first, stateDirty)
-	} else {
-		run.Stamp = 0
-		s.push(&s.clean[1], first, stateClean)
+	s.setFree(ref, granules)
+}
+
+// Extend makes a used run larger by granules behind it, if those are free. Their memory need not read as zero.
+func (s *Space) Extend(ref Ref, more uint32) bool {
+	if !sys.Lock(&s.lock) {
+		return false
+	}
+	granules := s.Run(ref).Granules
+	after := ref + Ref(granules)
+	fits := uintptr(after) < s.frontier && s.isFree(after) && s.Run(after).Granules >= more
+	if fits {
+		rest := s.Run(after).Granules - more
+		s.unlink(after)
+		s.Run(after).state = stateNone
+		s.shape(ref, granules+more)
+		s.setFree(after+Ref(more), rest)
+		s.usedGranules += uintptr(more)
+		s.notePeak()
+	}
+	sys.Unlock(&s.lock)
+	return fits
+}
+
+// Shrink gives back all but the first granules of a used run. The caller has cleared the owner value of the others.
+func (s *Space) Shrink(ref Ref, granules uint32) {
+	before := s.Run(ref).Granules
+	if granules >= before || !sys.Lock(&s.lock) {
+		return
+	}
+	s.shape(ref, granules)
+	rest := ref + Ref(granules)
+	for g := uintptr(rest); g < uintptr(ref)+uintptr(before); g++ {
+		*s.age(g) = ageUnseen
+	}
+	s.usedGranules -= uintptr(before - granules)
+	s.joinLocked(rest, before-granules)
+	sys.Unlock(&s.lock)
+}
+
+// ClearDirty sets the first bytes of a run that was just taken to zero: only those that do not read so already.
+func (s *Space) ClearDirty(ref Ref, bytes uintptr) {
+	for done := uintptr(0); done < bytes; done += GranuleBytes {
+		if *s.age(uintptr(ref) + done>>GranuleShift) == 0 {
+			continue
+		}
+		piece := bytes - done
+		if piece > GranuleBytes {
+			piece = GranuleBytes
+		}
+		sys.Clear(s.Addr(ref)+sys.Addr(done), piece)
 	}
 }

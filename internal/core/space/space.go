@@ -10,57 +10,58 @@ const (
 	GranuleBytes = 64 << 10
 	// GranuleShift turns an offset into a granule's index.
 	GranuleShift = 16
-	// GroupGranules is the larger size of a run.
-	GroupGranules = 4
+	// First is the first granule that a run may have; those before it belong to the space.
+	First = 4
 
-	baseAlign      = 2 << 20 // so that huge pages fit the groups
+	baseAlign      = 2 << 20 // so that huge pages fit
 	commitLeast    = 1 << 20
 	commitMost     = 16 << 20
 	leastRange     = 16 << 20
+	metaGranules   = 4
 	ownerBytes     = 2
+	ageBytes       = 4
 	mostGranules   = 1 << 18                   // 16 GiB
 	ownersBytes    = mostGranules * ownerBytes // of the table, whatever the range: see OwnerWord
-	limitShareBits = 2                         // of a limited address space the range takes at most a quarter
+	agesBytes      = mostGranules * ageBytes
+	limitShareBits = 2 // of a limited address space the range takes at most a quarter
 )
 
 // States of a run, in the record of its first granule.
 const (
-	stateNone      = iota // frontier: not yet part of any run
+	stateNone      = iota // not the first granule of a run
 	stateUsed             // an owner's
-	stateDirty            // free, contents undefined; on a dirty list
-	stateClean            // free, reads as zero; on a clean list
+	stateDirty            // free; at least one granule does not read as zero
+	stateClean            // free; reads as zero
 	stateReleasing        // free, on no list: the release sweep is dropping its memory
-	stateInner            // second to fourth granule of a group run
 )
 
-// Ref names a run by the index of its first granule. 0 is no run: the first group belongs to the space itself.
+// Ref names a run by the index of its first granule. 0 is no run.
 type Ref uint32
 
 // Run is the head of every record.
 //
 //	state      owner of the fields
-//	used       whoever took the run; next, prev and Stamp are his to use
+//	used       whoever took the run; Next, Prev and Stamp are his to use
 //	otherwise  the space, under its lock
+//
+// head is set in the record of the last granule of a run, whatever its state.
 type Run struct {
 	Next, Prev Ref    // neighbours in the list of the owner
-	Stamp      uint64 // dirty: when the sweep first saw it free, 0 if it has not yet
+	Stamp      uint64 // the owner's
+	Granules   uint32 // in the run
+	head       Ref    // of the run that ends here
+	dirty      uint32 // free: granules that do not read as zero
 	state      uint8
-	Granules   uint8 // 1 or GroupGranules
-	Zero       bool  // the memory reads as zero as the run is handed out
-	_          [5]byte
-}
-
-// list is a doubly linked list of free runs, newest first.
-type list struct {
-	head  Ref
-	count uint32
+	Zero       bool // the memory reads as zero as the run is handed out
+	_          [2]byte
 }
 
 // Space is the range. It must lie outside of the Go heap or in static storage; it holds no Go pointer.
 //
-// Equations (CheckSpace):
+// Equations (Check):
 //
-//	granules below frontier = used + dirty + clean + releasing (each counted in granules) + the first group
+//	granules below frontier = used + free ones + the first few, which are the space's
+//	dirtyGranules = granules of free runs whose age is not 0
 //	frontier <= committed <= total
 type Space struct {
 	Base sys.Addr // const: the first granule
@@ -74,22 +75,23 @@ type Space struct {
 	lock     uint32
 	growLock uint32
 
-	dirty [2]list // by size: granule, group; under lock
-	clean [2]list
+	free [2]bins // of dirty and of clean runs; under lock
 
-	reserved      sys.Addr // const: what Release needs
+	reserved      sys.Addr // const: what Destroy needs
 	reservedBytes uintptr
-	metaUsed      uintptr // bytes used of the first group and its followers (TakeMeta); under growLock
+	metaNext      sys.Addr // next free byte for tables; under growLock
 	metaEnd       uintptr
-	metaNext      sys.Addr
+	metaUsed      uintptr
 	recordsUpTo   uintptr // bytes of records committed; under growLock
+	agesUpTo      uintptr // bytes of the age table committed; under growLock
 	ownersUpTo    uintptr // bytes of the owner table committed; under growLock
 
 	dirtyGranules uintptr // under lock, as the counts below
 	usedGranules  uintptr
+	peakUsed      uintptr // most of the range used at one time
+	peakGranules  uintptr // most of the range used or dirty at one time
 	releasedRuns  uint64
 	releasedBytes uint64
-	peakGranules  uintptr // most of the range in use or dirty at one time
 }
 
 // Init reserves rangeBytes of address space (at most 16 GiB), or less if the system gives less or the process's
@@ -104,22 +106,22 @@ func (s *Space) Init(rangeBytes, recordBytes uintptr) bool {
 		rangeBytes /= 2
 	}
 	for ; rangeBytes >= leastRange; rangeBytes /= 2 {
-		granules := rangeBytes / GranuleBytes &^ (GroupGranules - 1)
+		granules := rangeBytes / GranuleBytes
 		recordsBytes := sys.AlignUp(granules*recordBytes, sys.PageBytes())
-		total := recordsBytes + ownersBytes + baseAlign + rangeBytes
+		total := recordsBytes + agesBytes + ownersBytes + baseAlign + rangeBytes
 		start := sys.Reserve(total)
 		if start == 0 {
 			continue
 		}
 		s.reserved, s.reservedBytes = start, total
 		s.recordBytes = recordBytes
-		s.Base = sys.Addr(sys.AlignUp(uintptr(start)+recordsBytes+ownersBytes, baseAlign))
-		s.records = s.Base - ownersBytes - sys.Addr(recordsBytes)
+		s.Base = sys.Addr(sys.AlignUp(uintptr(start)+recordsBytes+agesBytes+ownersBytes, baseAlign))
+		s.records = s.ages() - sys.Addr(recordsBytes)
 		s.total = granules
-		if s.grow() {
-			s.frontier = GroupGranules
+		if s.grow(First) {
+			s.startRuns()
 			s.metaNext = s.Base
-			s.metaEnd = uintptr(s.Base) + GroupGranules*GranuleBytes
+			s.metaEnd = uintptr(s.Base) + First*GranuleBytes
 			return true
 		}
 		sys.Release(start, total)
@@ -127,6 +129,9 @@ func (s *Space) Init(rangeBytes, recordBytes uintptr) bool {
 	}
 	return false
 }
+
+// ages is the age table; see OwnerWord for where it ends.
+func (s *Space) ages() sys.Addr { return s.Base - ownersBytes - agesBytes }
 
 // Destroy gives the whole range back. No address of it may be used afterwards.
 func (s *Space) Destroy() {
@@ -194,7 +199,7 @@ func (s *Space) TakeMeta(bytes uintptr) sys.Addr {
 	}
 	if uintptr(s.metaNext)+bytes > s.metaEnd {
 		sys.Unlock(&s.growLock)
-		ref := s.Take(GroupGranules)
+		ref := s.Take(metaGranules, 1)
 		if ref == 0 {
 			return 0
 		}
