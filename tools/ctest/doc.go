@@ -40,7 +40,8 @@
 //
 // Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so,
 // {libdir} its folder, {static} libgranary.a, {granary} the options that link with libgranary.so,
-// {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in.
+// {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in. In patterns
+// {ptr} stands for an address as "%p" prints it.
 //
 // GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone, and GRANARY_CTEST_LIBRARY=FILE on
 // another allocator: that is how the tests themselves are proven.

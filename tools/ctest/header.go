@@ -121,7 +121,7 @@ func setWord(target *string, value string, allowed ...string) error {
 }
 
 func (h *Header) setPattern(key, value string) error {
-	pattern, err := regexp.Compile(value)
+	pattern, err := regexp.Compile(strings.ReplaceAll(value, "{ptr}", "0x[0-9a-f]+"))
 	if err != nil {
 		return err
 	}

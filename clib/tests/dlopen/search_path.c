@@ -1,6 +1,6 @@
 // Granary stands in for dlopen (for RTLD_DEEPBIND), and the loader decides by the caller where to
-// look. The RUNPATH and $ORIGIN of the object that calls must count, dlopen(NULL) and the flags must
-// mean the same, errors must be told.
+// look. The RUNPATH and $ORIGIN of the object that calls must count, dlopen(NULL) and the flags
+// must mean the same, errors must be told.
 // covers: 7
 // plugin: caller.c -Wl,--enable-new-dtags,-rpath,$ORIGIN/sub
 // plugin: found.c

@@ -1,7 +1,7 @@
 // A C++ object deleted twice.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: (free|operator delete|delete)\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: (free|operator delete|delete)\({ptr}\): block was already freed \(class 64
 // signal: SIGABRT
 struct Thing { long values[7]; };
 

@@ -2,11 +2,11 @@
 // covers: 8
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: free\({ptr}\): block was already freed \(class 64
 // expect: ^  allocated at:
-// expect: ^    #[0-9]+ 0x[0-9a-f]+ make_block\+0x[0-9a-f]+ \(.*double_free
+// expect: ^    #[0-9]+ {ptr} make_block\+{ptr} \(.*double_free
 // expect: ^  freed at:
-// expect: ^    #[0-9]+ 0x[0-9a-f]+ first_free\+0x[0-9a-f]+ \(.*double_free
+// expect: ^    #[0-9]+ {ptr} first_free\+{ptr} \(.*double_free
 // signal: SIGABRT
 // cflags: -rdynamic
 #include <stdlib.h>

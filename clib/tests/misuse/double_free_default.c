@@ -2,7 +2,7 @@
 // more.
 // covers: 8
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64.*run with GRANARY_DEBUG_ALLOC=1 to see where
+// expect: ^granary: free\({ptr}\): block was already freed \(class 64.*run with GRANARY_DEBUG_ALLOC=1 to see where
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // passed over.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^(granary: free\(0x[0-9a-f]+\): |free\(\): |double free|munmap_chunk)
+// expect: ^(granary: free\({ptr}\): |free\(\): |double free|munmap_chunk)
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // A block freed again after many others, and never handed out in between, is found without any
 // switch.
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: free\({ptr}\): block was already freed \(class 64
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // realloc moved the block, the old address is freed.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: free\({ptr}\): block was already freed \(class 64
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // A block of the small tier (up to 32 KiB) freed twice.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 20480
+// expect: ^granary: free\({ptr}\): block was already freed \(class 20480
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // A block freed by one thread and then by another.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 128
+// expect: ^granary: free\({ptr}\): block was already freed \(class 128
 // signal: SIGABRT
 #include <pthread.h>
 #include <stdlib.h>

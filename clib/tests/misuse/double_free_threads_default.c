@@ -1,6 +1,6 @@
 // A block freed by one thread and then by another, found without any switch.
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 128
+// expect: ^granary: free\({ptr}\): block was already freed \(class 128
 // signal: SIGABRT
 #include <pthread.h>
 #include <stdlib.h>

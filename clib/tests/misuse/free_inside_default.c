@@ -1,6 +1,6 @@
 // free of an address in the middle of a block is found without any switch.
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): pointer is inside a block, 32 bytes after its start 0x[0-9a-f]+ \(class 80.*run with GRANARY_DEBUG_ALLOC=1 to see where
+// expect: ^granary: free\({ptr}\): pointer is inside a block, 32 bytes after its start {ptr} \(class 80.*run with GRANARY_DEBUG_ALLOC=1 to see where
 // signal: SIGABRT
 #include <stdlib.h>
 

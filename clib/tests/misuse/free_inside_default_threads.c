@@ -1,6 +1,6 @@
 // free of an address in the middle of a block that another thread made, without any switch.
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): pointer is inside a block, 16 bytes after its start 0x[0-9a-f]+ \(class 64
+// expect: ^granary: free\({ptr}\): pointer is inside a block, 16 bytes after its start {ptr} \(class 64
 // signal: SIGABRT
 #include <pthread.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // free of an address in the middle of a block of the small tier.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): pointer is inside a block, 4096 bytes after its start 0x[0-9a-f]+ \(class 20480
+// expect: ^granary: free\({ptr}\): pointer is inside a block, 4096 bytes after its start {ptr} \(class 20480
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // free of an address inside of Granary's range where no span is.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): pointer lies in Granary's range but is not a block
+// expect: ^granary: free\({ptr}\): pointer lies in Granary's range but is not a block
 // signal: SIGABRT
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // free of an address inside of Granary's range where no span is, found without any switch.
 // only: granary
-// expect: ^granary: free\(0x[0-9a-f]+\): pointer lies in Granary's range but is not a block
+// expect: ^granary: free\({ptr}\): pointer lies in Granary's range but is not a block
 // signal: SIGABRT
 #include <stdint.h>
 #include <stdlib.h>

@@ -4,10 +4,10 @@
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
 // expect: ^granary: leak: 3 blocks, 150 bytes, allocated at:
-// expect: ^    #[0-9]+ 0x[0-9a-f]+ leak_three\+0x[0-9a-f]+ \(.*leak_grouped
-// expect: ^    #[0-9]+ 0x[0-9a-f]+ main\+0x[0-9a-f]+ \(.*leak_grouped
+// expect: ^    #[0-9]+ {ptr} leak_three\+{ptr} \(.*leak_grouped
+// expect: ^    #[0-9]+ {ptr} main\+{ptr} \(.*leak_grouped
 // expect: ^granary: leak: 1 block, 20 bytes, allocated at:
-// expect: ^    #[0-9]+ 0x[0-9a-f]+ leak_one\+0x[0-9a-f]+ \(.*leak_grouped
+// expect: ^    #[0-9]+ {ptr} leak_one\+{ptr} \(.*leak_grouped
 // expect: ^granary: 4 blocks \(170 bytes\) were never freed
 // cflags: -rdynamic
 #include <stdlib.h>

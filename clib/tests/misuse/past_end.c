@@ -1,7 +1,7 @@
 // One byte is written past what was asked for, in the slack of the class.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was written past its end \(class 64, asked for 50 bytes
+// expect: ^granary: free\({ptr}\): block was written past its end \(class 64, asked for 50 bytes
 // expect: ^  allocated at:
 // signal: SIGABRT
 #include <stdlib.h>

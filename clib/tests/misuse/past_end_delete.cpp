@@ -1,7 +1,7 @@
 // One element past the end of an array of new[].
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: (free|delete|operator delete(\[\])?)\(0x[0-9a-f]+\): block was written past its end \(class 48, asked for 40 bytes
+// expect: ^granary: (free|delete|operator delete(\[\])?)\({ptr}\): block was written past its end \(class 48, asked for 40 bytes
 // signal: SIGABRT
 int main()
 {

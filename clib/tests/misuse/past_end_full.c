@@ -1,7 +1,7 @@
 // One byte is written past a block whose size is exactly that of a class.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was written past its end \(class [0-9]+, asked for 64 bytes
+// expect: ^granary: free\({ptr}\): block was written past its end \(class [0-9]+, asked for 64 bytes
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // The end of a block that realloc shrank in place is watched too.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was written past its end \(class [0-9]+, asked for 49 bytes
+// expect: ^granary: free\({ptr}\): block was written past its end \(class [0-9]+, asked for 49 bytes
 // signal: SIGABRT
 #include <stdlib.h>
 

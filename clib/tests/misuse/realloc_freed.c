@@ -1,7 +1,7 @@
 // realloc of a block that was freed.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: (free|realloc)\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: (free|realloc)\({ptr}\): block was already freed \(class 64
 // signal: SIGABRT
 #include <stdlib.h>
 

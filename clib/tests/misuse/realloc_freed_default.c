@@ -1,6 +1,6 @@
 // realloc of a block that was freed, found without any switch.
 // only: granary
-// expect: ^granary: (free|realloc)\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: (free|realloc)\({ptr}\): block was already freed \(class 64
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 // covers: 43
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: .*0x[0-9a-f]+.* 1000 .*64|^granary: .*0x[0-9a-f]+.*64.* 1000
+// expect: ^granary: .*{ptr}.* 1000 .*64|^granary: .*{ptr}.*64.* 1000
 // signal: SIGABRT
 #include <cstddef>
 #include <new>

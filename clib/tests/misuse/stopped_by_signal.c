@@ -1,7 +1,7 @@
 // A handler for SIGABRT of the program runs after the message and may itself allocate.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: free\(0x[0-9a-f]+\): block was already freed \(class 64
+// expect: ^granary: free\({ptr}\): block was already freed \(class 64
 // expect: ^handler ran$
 // expect-exit: 7
 #include "test.h"

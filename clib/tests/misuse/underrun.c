@@ -2,7 +2,7 @@
 // there. The neighbour below is made by filling a stretch of the class.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: .*block (0x[0-9a-f]+ )?was written (past its end|to after it was freed)
+// expect: ^granary: .*block ({ptr} )?was written (past its end|to after it was freed)
 // signal: SIGABRT
 #include <stdlib.h>
 

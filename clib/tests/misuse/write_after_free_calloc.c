@@ -1,7 +1,7 @@
 // A freed block is written to, and calloc would hand it out.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: (malloc|calloc|exit): block 0x[0-9a-f]+ was written to after it was freed \(class 1024, offset 990
+// expect: ^granary: (malloc|calloc|exit): block {ptr} was written to after it was freed \(class 1024, offset 990
 // signal: SIGABRT
 #include <stdlib.h>
 

@@ -1,7 +1,7 @@
 // A freed block is written to and never used again; the fault is found at the end of the program.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: exit: block 0x[0-9a-f]+ was written to after it was freed \(class 256, offset 100
+// expect: ^granary: exit: block {ptr} was written to after it was freed \(class 256, offset 100
 // signal: SIGABRT
 #include <stdlib.h>
 

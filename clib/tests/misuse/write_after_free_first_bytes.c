@@ -2,7 +2,7 @@
 // must not be followed.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: (malloc|exit): block 0x[0-9a-f]+ was written to after it was freed \(class 64, offset 0
+// expect: ^granary: (malloc|exit): block {ptr} was written to after it was freed \(class 64, offset 0
 // signal: SIGABRT
 #include <stdlib.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 // A freed block is written to; the fault is found when the block would be handed out again.
 // only: granary
 // env: GRANARY_DEBUG_ALLOC=1
-// expect: ^granary: malloc: block 0x[0-9a-f]+ was written to after it was freed \(class 64, offset 8
+// expect: ^granary: malloc: block {ptr} was written to after it was freed \(class 64, offset 8
 // expect: ^  allocated at:
 // expect: ^  freed at:
 // signal: SIGABRT
