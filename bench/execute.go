@@ -68,7 +68,9 @@ func Execute(ctx context.Context, layout Layout, plan Plan, progress io.Writer) 
 	for round := 1; round <= plan.Rounds; round++ {
 		for _, item := range plan.Items {
 			fmt.Fprintf(progress, "round %d/%d  %-20s", round, plan.Rounds, item.Name)
-			for _, allocator := range plan.Allocators {
+			for turn := range plan.Allocators {
+				// Each round another one begins: the first may find caches colder.
+				allocator := plan.Allocators[(turn+round-1)%len(plan.Allocators)]
 				pair := item.Name + " " + allocator.Name
 				if failed[pair] {
 					continue
