@@ -93,8 +93,8 @@ func benchmarkRead(b *testing.B, piece []byte, size int64) {
 	b.ReportMetric(float64(size)*float64(b.N)/1e6/used.Seconds(), "MB/cpu-s")
 }
 
-// processorTime is what the process has used of all processors: on a busy machine it tells more than
-// the clock.
+// processorTime is what the process has used of all processors: on a busy machine it tells more
+// than the clock.
 func processorTime(b *testing.B) time.Duration {
 	var usage syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {

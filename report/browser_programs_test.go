@@ -28,7 +28,7 @@ func browse(t *testing.T, page string, arguments ...string) string {
 	t.Helper()
 	chromium, err := exec.LookPath("chromium")
 	if err != nil {
-		t.Skip("chromium is not installed: make setup-long")
+		t.Fatal("chromium is not installed: make setup-long")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()

@@ -11,10 +11,11 @@ import (
 
 // jobRun is a report of so many frames with the counts of JobTemp and Background.
 func jobRun(frames, jobFull, jobLarge, backgroundLarge int) string {
-	return frameCount(frames) + fmt.Sprintf("[ALLOC_TEMP_JOB_4_FRAMES (JobTemp)]\n  Initial Block Size "+
-		"2.0 MB\n  Used Block Count 1\n  Overflow Count (too large) %d\n  Overflow Count (full) %d\n"+
-		"[ALLOC_TEMP_JOB_ASYNC (Background)]\n  Initial Block Size 1.0 MB\n  Used Block Count 1\n  "+
-		"Overflow Count (too large) %d\n  Overflow Count (full) 0\n", jobLarge, jobFull, backgroundLarge)
+	return frameCount(frames) +
+		fmt.Sprintf("[ALLOC_TEMP_JOB_4_FRAMES (JobTemp)]\n  Initial Block Size "+
+			"2.0 MB\n  Used Block Count 1\n  Overflow Count (too large) %d\n  Overflow Count (full) %d\n"+
+			"[ALLOC_TEMP_JOB_ASYNC (Background)]\n  Initial Block Size 1.0 MB\n  Used Block Count 1\n  "+
+			"Overflow Count (too large) %d\n  Overflow Count (full) 0\n", jobLarge, jobFull, backgroundLarge)
 }
 
 func compareLogs(t *testing.T, baseline bool, logs ...string) *Comparison {
@@ -54,7 +55,8 @@ func TestCountsThatStayAreLoadingAndCountsThatGrowArePlay(t *testing.T) {
 	}{
 		{backgroundName, "too large", Steady, "leave it"},
 		{jobTempName, "too large", Uneven, "a harmless rate"},
-		{jobTempName, "pool full", Growing, "grows by 20 a frame; try memorysetup-job-temp-allocator-block-size=4194304"},
+		{jobTempName, "pool full", Growing,
+			"grows by 20 a frame; try memorysetup-job-temp-allocator-block-size=4194304"},
 	} {
 		got := c.counter(t, test.name, test.event)
 		if got.Trend != test.trend || !strings.Contains(got.Verdict, test.says) {
@@ -103,7 +105,8 @@ func TestABaselineTellsWhetherAChangeHelped(t *testing.T) {
 		got.Verdict, "worse: 4.1 a frame before, 9 a frame after") {
 		t.Errorf("the overflow that became worse: %+v", got)
 	}
-	if got := c.counter(t, "ALLOC_BUCKET", "pool full"); !strings.HasPrefix(got.Verdict, "about the same") {
+	if got := c.counter(t, "ALLOC_BUCKET", "pool full"); !strings.HasPrefix(got.Verdict,
+		"about the same") {
 		t.Errorf("the unchanged one: %+v", got)
 	}
 	if len(c.Changes) != 3 || c.Changes[2].Before.String() != "2.0 MB" ||
@@ -111,7 +114,8 @@ func TestABaselineTellsWhetherAChangeHelped(t *testing.T) {
 		t.Errorf("changed blocks: %+v", c.Changes)
 	}
 	var text, markdown, object strings.Builder
-	for format, b := range map[string]*strings.Builder{"text": &text, "markdown": &markdown, "json": &object} {
+	for format, b := range map[string]*strings.Builder{"text": &text, "markdown": &markdown,
+		"json": &object} {
 		if err := WriteComparison(b, c, format, 0, false); err != nil {
 			t.Fatal(err)
 		}
@@ -124,7 +128,8 @@ func TestABaselineTellsWhetherAChangeHelped(t *testing.T) {
 		t.Errorf("markdown:\n%s", markdown.String())
 	}
 	var read map[string]any
-	if err := json.Unmarshal([]byte(object.String()), &read); err != nil || read["schema"] != "granary.compare/1" {
+	if err := json.Unmarshal([]byte(object.String()), &read); err != nil ||
+		read["schema"] != "granary.compare/1" {
 		t.Errorf("json: %v", err)
 	}
 }
@@ -133,7 +138,8 @@ func TestAFileWithoutAReportCannotBeComparedAndSaysWhy(t *testing.T) {
 	logs := []NamedLog{{"short.log", readText(t, sampleText)}, {"long.log",
 		readText(t, "Initialize engine version: 6000.1.2f1 (x)\n")}}
 	_, err := Compare(logs, false)
-	if err == nil || !strings.Contains(err.Error(), "long.log") || !strings.Contains(err.Error(), "Unity 6") {
+	if err == nil || !strings.Contains(err.Error(), "long.log") || !strings.Contains(err.Error(),
+		"Unity 6") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Compare(logs[:1], false); err == nil {

@@ -52,7 +52,8 @@ func convert(sections []*section) *Usage {
 // that waits for the next heap.
 func (u *Usage) placeBucket(b *Bucket, dual *Dual) (*Dual, *Bucket) {
 	if strings.HasPrefix(b.Text, "ALLOC_PROFILER") {
-		if last := len(u.Heaps) - 1; last >= 0 && strings.HasPrefix(u.Heaps[last].Text, "ALLOC_PROFILER") {
+		if last := len(u.Heaps) - 1; last >= 0 && strings.HasPrefix(u.Heaps[last].Text,
+			"ALLOC_PROFILER") {
 			u.Heaps[last].Bucket = b
 		} else {
 			u.Heaps = append(u.Heaps, Heap{Bucket: b})

@@ -62,6 +62,8 @@ func openPlain(r io.Reader) (io.Reader, error) {
 		return fromUTF16(buffered, unicode.LittleEndian), nil
 	case len(head) == 4 && head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0:
 		return fromUTF16(buffered, unicode.LittleEndian), nil
+	case len(head) == 4 && head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0:
+		return fromUTF16(buffered, unicode.BigEndian), nil
 	}
 	return buffered, nil
 }

@@ -104,6 +104,8 @@ func (c *reading) raiseBucket(b *Bucket, f *Finding) {
 	}
 	f.Actions = []Action{newAction("bucket-allocator-block-size", value, block)}
 	f.Bytes = value - block
+	f.Steps = []string{fmt.Sprintf("More blocks of the same size do the same: "+
+		"%sbucket-allocator-block-count=%d.", settingPrefix, 1+max(1, b.Used.N))}
 	f.Effect = fmt.Sprintf("Costs %s; run again and see whether the count falls.",
 		FormatBytes(f.Bytes))
 }

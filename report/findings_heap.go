@@ -20,10 +20,11 @@ const (
 
 // heapKinds say which setting a heap's block comes from, and what the heap is for.
 var heapKinds = map[string]struct{ key, plain string }{
-	"ALLOC_DEFAULT_MAIN":        {"main-allocator-block-size", "the main heap (main thread)"},
-	"ALLOC_DEFAULT_THREAD":      {"thread-allocator-block-size", "the main heap (other threads)"},
-	"ALLOC_GFX_MAIN":            {"gfx-main-allocator-block-size", "the graphics heap (main thread)"},
-	"ALLOC_GFX_THREAD":          {"gfx-thread-allocator-block-size", "the graphics heap (other threads)"},
+	"ALLOC_DEFAULT_MAIN":   {"main-allocator-block-size", "the main heap (main thread)"},
+	"ALLOC_DEFAULT_THREAD": {"thread-allocator-block-size", "the main heap (other threads)"},
+	"ALLOC_GFX_MAIN":       {"gfx-main-allocator-block-size", "the graphics heap (main thread)"},
+	"ALLOC_GFX_THREAD": {"gfx-thread-allocator-block-size",
+		"the graphics heap (other threads)"},
 	"ALLOC_CACHEOBJECTS_MAIN":   {"cache-allocator-block-size", "the file cache (main thread)"},
 	"ALLOC_CACHEOBJECTS_THREAD": {"cache-allocator-block-size", "the file cache (other threads)"},
 	"ALLOC_TYPETREE_MAIN":       {"typetree-allocator-block-size", "the type trees (main thread)"},

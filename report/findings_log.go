@@ -137,8 +137,8 @@ func startFindings(c *reading) {
 	build := c.build
 	f := Finding{ID: "start-list", Severity: Info, weight: 25,
 		Title: "The list of memory settings printed at start is information, not an error.",
-		Meaning: "[UnityMemory] Configuration Parameters names the values in force; they can be changed " +
-			"in boot.config, on the command line or in Project Settings > Memory Settings.",
+		Meaning: "[UnityMemory] Configuration Parameters names the values in force; they can be " +
+			"changed in boot.config, on the command line or in Project Settings > Memory Settings.",
 		Effect: "Nothing to change."}
 	if s.Line > 0 {
 		f.Evidence = append(f.Evidence, LogLine{Line: s.Line,
@@ -177,10 +177,34 @@ func fileFindings(log *Log) []Finding {
 	for i := range log.Reports {
 		if log.Reports[i].Usage != nil || log.Reports[i].Native != nil ||
 			log.Reports[i].Mimalloc != nil {
+			if crash, ok := crashLines(log); ok {
+				all = append(all, crash)
+			}
 			return all
 		}
 	}
 	return append(all, noReport(log))
+}
+
+// crashLines reports lines of a crash handler beside a report. A heading glued to such a message
+// is reported as that.
+func crashLines(log *Log) (Finding, bool) {
+	f := Finding{ID: "crash-lines", Severity: Problem, weight: 400,
+		Title: "The log holds lines of a crash or of a killed program as well.",
+		Meaning: "They are no part of the memory report, which is harmless. Exit code 137 means killed " +
+			"from outside, mostly because the machine or container ran out of memory.",
+		Steps: []string{"Look at these lines first."}}
+	for _, l := range log.Facts.Crashes {
+		glued := false
+		for i := range log.Reports {
+			u := log.Reports[i].Usage
+			glued = glued || u != nil && u.Header == l.Line
+		}
+		if !glued && len(f.Evidence) < 3 {
+			f.Evidence = append(f.Evidence, l)
+		}
+	}
+	return f, len(f.Evidence) > 0
 }
 
 // noReport says why a log holds no report and how to get one.
@@ -199,9 +223,9 @@ func noReport(log *Log) Finding {
 		f.Title = "The file is empty."
 		f.Meaning = "Nothing was written to it."
 		f.Steps = []string{how}
-	case facts.ZeroBytes*100 > min(facts.Bytes, windowBytes):
+	case facts.OddBytes*100 > min(facts.Bytes, windowBytes):
 		f.Title = "This is no text file."
-		f.Meaning = "It holds many zero bytes, as programs and pictures do."
+		f.Meaning = "It holds many control characters, as programs, pictures and archives do."
 		f.Steps = []string{"Give the Player.log or Editor.log of a Unity program (gzip is fine)."}
 	case facts.HeaderAtEnd > 0:
 		f.Title = "The log ends right behind the heading of the report."

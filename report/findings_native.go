@@ -89,7 +89,8 @@ func (c *reading) nativeIdle(n *Native) {
 	if held == 0 || idle < idleMin || idle*2 < held {
 		return
 	}
-	f := Finding{ID: "granary-idle", Subject: n.Name, Severity: Info, weight: float64(idle) / (1 << 20),
+	f := Finding{ID: "granary-idle", Subject: n.Name, Severity: Info,
+		weight: float64(idle) / (1 << 20),
 		Title: fmt.Sprintf("%s of %s held for %s was not in use at the end.", FormatBytes(idle), n.Spans,
 			n.Name),
 		Meaning: "A span is given back once all of its blocks have been free for a second and the " +
@@ -132,7 +133,7 @@ func (c *reading) nativeWaste(n *Native) {
 		Meaning: "Every request is rounded up to a size class (granary sizes shows them).",
 		Evidence: []LogLine{{Line: worst.Line, Text: fmt.Sprintf("class %d: blocks %d, asked %s in %d "+
 			"mallocs", worst.Bytes, worst.Blocks.N, worst.Asked, worst.Mallocs.N)}},
-		Steps: []string{"If that is one type of the program, a slightly smaller one would fit the class " +
-			"below."},
+		Steps: []string{"If that is one type of the program, a slightly smaller one would fit the " +
+			"class below."},
 		Unknown: "The average is over all blocks ever handed out, not over those alive."})
 }

@@ -182,21 +182,16 @@ func (c *reading) raiseStack(t *stackTotals, f *Finding) {
 		f.Unknown = "The excerpt lacks the block size or the peak, so no value can be proposed."
 		return
 	}
-	value := powerOfTwoAtLeast(s.Peak.Max() + 1)
-	why := "the next power of two above the peak"
-	if s.atLimit() {
-		value = max(value, 2*powerOfTwoAtLeast(s.Initial.Bytes))
-		if value < 2*s.Peak.Bytes {
-			value *= 2
-		}
+	value, why := 2*powerOfTwoAtLeast(s.Initial.Bytes), "the next step"
+	switch {
+	case s.atLimit():
+		// The block grew to twice its size by itself and that was not enough.
+		value *= 2
 		why = "the peak is cut off at the limit of twice the block, so the need is higher"
-	} else if s.Peak.Max() < s.Initial.Bytes/2 {
+	case s.Peak.Max() < s.Initial.Bytes/2:
 		f.Unknown = "The block was never half full: single requests larger than the room left, or " +
 			"memory freed in another order, overflow; a larger block may not help."
-		value = 2 * powerOfTwoAtLeast(s.Initial.Bytes)
-		why = "one step up, to see whether the count falls"
 	}
-	value = max(value, 2*powerOfTwoAtLeast((s.Initial.Bytes+1)/2))
 	f.Actions = []Action{newAction(t.group.key, value, s.Initial.Bytes)}
 	f.Bytes = t.threads * (value - s.Initial.Bytes)
 	f.Effect = fmt.Sprintf("Costs %s (%s).", FormatBytes(f.Bytes), why)

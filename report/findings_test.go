@@ -46,8 +46,8 @@ func frameCount(frames int) string {
 		return ""
 	}
 	return fmt.Sprintf("[ALLOC_DEFAULT] Dual Thread Allocator\n    [ALLOC_DEFAULT_MAIN]\n      Peak "+
-		"usage frame count: [16.0 MB-32.0 MB]: %d frames\n      Requested Block Size 16.0 MB\n      Peak "+
-		"Block count 2\n      Peak Allocated memory 22.0 MB\n      Peak Large allocation bytes 0 B\n",
+		"usage frame count: [16.0 MB-32.0 MB]: %d frames\n      Requested Block Size 16.0 MB\n      "+
+		"Peak Block count 2\n      Peak Allocated memory 22.0 MB\n      Peak Large allocation bytes 0 B\n",
 		frames)
 }
 
@@ -136,6 +136,9 @@ var complaints = map[string]complaint{
 		log: "Server startup complete\nShutdown handler: cleanup\nException: port in use\n" + sampleText,
 		id:  "normal-goodbye", severity: Info,
 		says: []string{"neither a crash nor an error", "above it", "Exception: port in use"}},
+	"15 the container was killed": {
+		log: sampleText + "game-1 exited with code 137\n", id: "crash-lines", severity: Problem,
+		says: []string{"Exit code 137", "ran out of memory", "game-1 exited"}},
 	"16 two messages glued to one": {
 		log: "Failed to load il2cpp" + sampleText,
 		id:  "error-before-report", severity: Problem, says: []string{`"Failed to load il2cpp"`}},
@@ -161,7 +164,8 @@ var complaints = map[string]complaint{
 			"16B: 150 Subsections", "grows during play"},
 		action: "memorysetup-bucket-allocator-block-size=8388608"},
 	"22 a development build": {
-		log: frameCount(9000) + "[ALLOC_GFX] Dual Thread Allocator\n    [ALLOC_BUCKET]\n      Large Block " +
+		log: frameCount(9000) +
+			"[ALLOC_GFX] Dual Thread Allocator\n    [ALLOC_BUCKET]\n      Large Block " +
 			"size 4.0 MB\n      Used Block count 1\n      Peak Allocated bytes 2.2 MB\n      Failed " +
 			"Allocations. Bucket layout:\n        16B: 33 Subsections = 11264 buckets. Failed count: " +
 			"2411996\n        32B: 34 Subsections = 8704 buckets. Failed count: 682052\n",
@@ -174,8 +178,8 @@ var complaints = map[string]complaint{
 		log: sampleText, id: "heap-many-blocks", severity: Advice, says: []string{"180 small blocks"},
 		action: "memorysetup-cache-allocator-block-size=16777216"},
 	"24 out of memory for a doubling buffer": {
-		log: "Could not allocate memory: System out of memory!\nTrying to allocate: 2147483648B with 16 " +
-			"alignment. MemoryLabel: Physics\nAllocation happened at: Line:168 in \nMemory overview\n\n" +
+		log: "Could not allocate memory: System out of memory!\nTrying to allocate: 2147483648B with " +
+			"16 alignment. MemoryLabel: Physics\nAllocation happened at: Line:168 in \nMemory overview\n\n" +
 			"[ ALLOC_DEFAULT ] used: 654354732B | peak: 0B | reserved: 737227708B \n" +
 			"[ ALLOC_TEMP_JOB_4_FRAMES (JobTemp) ] used: 0B | peak: 0B | reserved: 2097152B \n",
 		id: "out-of-memory", severity: Critical, action: "-",
@@ -194,7 +198,8 @@ var complaints = map[string]complaint{
 		log: frameCount(8540) + strings.ReplaceAll("Memory Statistics:\n"+repeatLine(31,
 			"    [ALLOC_TEMP_Job.Worker %d]\n      Initial Block Size 256.0 KB\n      Current Block Size "+
 				"256.0 KB\n      Peak Allocated Bytes 507 B\n      Overflow Count 0"), "\r", ""),
-		id: "stack-oversized", severity: Advice, says: []string{"7.8 MB", "507 B", "31 threads", "6.8 MB"},
+		id: "stack-oversized", severity: Advice, says: []string{"7.8 MB", "507 B", "31 threads",
+			"6.8 MB"},
 		action: "memorysetup-temp-allocator-size-job-worker=32768"},
 
 	"the manual's linear example": {
@@ -209,7 +214,8 @@ var complaints = map[string]complaint{
 		id: "stack-oversized", severity: Advice, says: []string{"1 of 1,227 frames"},
 		action: "memorysetup-temp-allocator-size-main=65536"},
 	"linear overflow in every frame": {
-		log: sampleText, id: "linear-full", severity: Problem, says: []string{"24.1 a frame", "Costs 128 MB"},
+		log: sampleText, id: "linear-full", severity: Problem, says: []string{"24.1 a frame",
+			"Costs 128 MB"},
 		action: "memorysetup-job-temp-allocator-block-size=4194304"},
 	"a main thread that spills without need": {
 		log: strings.ReplaceAll(sampleText, "Overflow Count 7\n", "Overflow Count 29631\n"),
@@ -235,7 +241,8 @@ var complaints = map[string]complaint{
 		says: []string{"job-temp-allocator-reduction-small-platforms"}},
 	"a device that counts as low on memory": {
 		log: strings.ReplaceAll(strings.ReplaceAll(sampleText, "  Initial Block Size 2.0 MB",
-			"  Initial Block Size 256.0 KB"), "  Initial Block Size 1.0 MB", "  Initial Block Size 256.0 KB"),
+			"  Initial Block Size 256.0 KB"), "  Initial Block Size 1.0 MB",
+			"  Initial Block Size 256.0 KB"),
 		id: "low-memory-rule", severity: Info, says: []string{"no effect"}},
 	"mimalloc makes two settings moot": {
 		log: "heap stats:     peak       total     current       block      total#   \n" +
@@ -353,7 +360,8 @@ func TestABadlyCutOrEmptyLogGetsAnAnswer(t *testing.T) {
 	for _, test := range []struct{ name, log, says string }{
 		{"empty", "", "The file is empty"},
 		{"binary", strings.Repeat("\x7fELF\x00\x00\x01\x00\n", 400), "This is no text file"},
-		{"Unity 6", "Initialize engine version: 6000.0.46f1 (abc)\nbye\n", "Unity 6 writes it only when asked"},
+		{"Unity 6", "Initialize engine version: 6000.0.46f1 (abc)\nbye\n",
+			"Unity 6 writes it only when asked"},
 		{"Unity 6 with the switch", "Initialize engine version: 6000.0.46f1 (abc)\ngame " +
 			"-log-memory-performance-stats\n", "although the switch was given"},
 		{"Unity 2019", "Initialize engine version: 2019.2.17f1 (abc)\n", "does not have it"},

@@ -21,7 +21,7 @@ func addSeeds(f *testing.F) {
 	for _, c := range complaints {
 		seeds = append(seeds, c.log)
 	}
-	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "cases", "unity", "*.txt"))
+	files, _ := filepath.Glob(filepath.Join(casesDir, "*.txt"))
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {

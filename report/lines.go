@@ -45,7 +45,7 @@ type lineSource struct {
 
 	bytesTotal int64
 	longLines  int
-	zeroBytes  int64 // among the first windowBytes: enough to tell a text from something else
+	oddBytes   int64 // among the first windowBytes: enough to tell a text from something else
 }
 
 func newLineSource(r io.Reader, words *matcher) *lineSource {
@@ -75,7 +75,7 @@ func (s *lineSource) fill() bool {
 		n, err := s.reader.Read(s.window[s.end:])
 		s.bytesTotal += int64(n)
 		if s.bytesTotal <= windowBytes {
-			s.zeroBytes += int64(bytes.Count(s.window[s.end:s.end+n], []byte{0}))
+			s.oddBytes += countOdd(s.window[s.end : s.end+n])
 		}
 		s.end += n
 		if empty++; n > 0 {
@@ -92,6 +92,17 @@ func (s *lineSource) fill() bool {
 		}
 	}
 	return s.end > start
+}
+
+// countOdd counts control characters that no text has.
+func countOdd(raw []byte) int64 {
+	odd := int64(0)
+	for _, c := range raw {
+		if c < '\a' || c > '\r' && c < 0x1b {
+			odd++
+		}
+	}
+	return odd
 }
 
 // read returns the next line; with skip, the next line that contains a word.

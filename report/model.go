@@ -19,7 +19,7 @@ type Facts struct {
 	Bytes       int64     `json:"bytes"` // after unpacking
 	Lines       int       `json:"lines"`
 	LongLines   int       `json:"longLines"` // longer than 256 KiB: read in pieces
-	ZeroBytes   int64     `json:"zeroBytes"` // in the first MiB; many of them: not a text
+	OddBytes    int64     `json:"oddBytes"`  // control characters in the first MiB; many: not a text
 	Dropped     int       `json:"droppedReports"`
 	HeaderAtEnd int       `json:"headerAtEnd,omitempty"` // the log ends right behind this header
 	Before      []LogLine `json:"before,omitempty"`      // the lines in front of that header

@@ -40,15 +40,19 @@ func TestTheTextOfGranarysReportIsReadBehindAnyDecoration(t *testing.T) {
 		"plain": func(_ int, text string) string { return text }, "CRLF": decorations["CRLF"],
 		"GitHub": decorations["GitHub"], "docker": decorations["docker compose"]} {
 		n := onlyNative(t, decorate(nativeSample, line))
-		if n.Name != "my, server" || n.PID != 4711 || n.Version != "0.1.0" || n.Line != 2 || n.Last != 16 {
+		if n.Name != "my, server" || n.PID != 4711 || n.Version != "0.1.0" || n.Line != 2 ||
+			n.Last != 16 {
 			t.Errorf("%s: %+v", name, n)
 		}
 		for what, got := range map[string]string{
-			"peak RSS 212.3 MB": "peak RSS " + n.PeakRSS.String(), "spans 83.0 MB": "spans " + n.Spans.String(),
+			"peak RSS 212.3 MB": "peak RSS " + n.PeakRSS.String(), "spans 83.0 MB": "spans " +
+				n.Spans.String(),
 			"used 90.0 MB": "used " + n.UsedPeak.String(), "range 16.0 GB": "range " + n.Range.String(),
 			"resident 80.0 MB": "resident " + n.Resident.String(),
-			"highest 85.0 MB":  "highest " + n.ResidentPeak.String(), "tables 160.0 KB": "tables " + n.Tables.String(),
-			"limit 512.0 MB": "limit " + n.Limit.String(), "released 1.1 MB": "released " + n.Released.String(),
+			"highest 85.0 MB":  "highest " + n.ResidentPeak.String(), "tables 160.0 KB": "tables " +
+				n.Tables.String(),
+			"limit 512.0 MB": "limit " + n.Limit.String(), "released 1.1 MB": "released " +
+				n.Released.String(),
 		} {
 			if got != what {
 				t.Errorf("%s: got %s, want %s", name, got, what)
@@ -76,18 +80,19 @@ func TestTheTextOfGranarysReportIsReadBehindAnyDecoration(t *testing.T) {
 	}
 }
 
-const nativeObject = `{"granary_report":1,"version":"0.1.0","name":"server","pid":12,"parent_pid":1,` +
-	`"command":["server","--x"],"elapsed_seconds":1.5,"user_seconds":1,"system_seconds":0.5,` +
+const nativeObject = `{"granary_report":1,"version":"0.1.0","name":"server","pid":12,` +
+	`"parent_pid":1,"command":["server","--x"],"elapsed_seconds":1.5,"user_seconds":1,"system_seconds":0.5,` +
 	`"peak_rss_bytes":222629888,"classes":[{"tier":"tiny","block_bytes":64,"mallocs":1000000,` +
 	`"asked_bytes":34000000,"blocks":500000,"blocks_peak":600000,"blocks_cached":100,"batches_in":1,` +
 	`"batches_out":2,"spans":600,"spans_peak":700,"spans_taken":800,"held_bytes":39321600}],` +
 	`"sum":{"blocks":500000,"mallocs":1000000,"asked_bytes":34000000,"held_bytes":39321600,` +
 	`"batches_in":1,"batches_out":2,"spans":600,"blocks_bytes":32000000,"rounded_bytes":64000000,` +
-	`"cached_bytes":6400},"range_bytes":17179869184,"used_peak_bytes":39321600,"span_bytes":139321600,` +
-	`"resident_bytes":39000000,"resident_peak_bytes":39321600,"metadata_bytes":70000,` +
+	`"cached_bytes":6400},"range_bytes":17179869184,"used_peak_bytes":39321600,` +
+	`"span_bytes":139321600,"resident_bytes":39000000,"resident_peak_bytes":39321600,"metadata_bytes":70000,` +
 	`"spans_released":100,"released_bytes":6553600,"sweeps":0,"thread_caches":1,` +
 	`"thread_caches_peak":3,"normal_mallocs":9,"normal_frees":8,"normal_bytes":900000,` +
-	`"normal_live_bytes":100000,"overflow_mallocs":0,"limit_bytes":0,"limit_failures":18446744073709551615}`
+	`"normal_live_bytes":100000,"overflow_mallocs":0,"limit_bytes":0,` +
+	`"limit_failures":18446744073709551615}`
 
 func TestTheJSONOfGranarysReportIsReadAndEveryProcessIsOne(t *testing.T) {
 	log := readText(t, nativeObject+"\nhello\n"+nativeObject+"\n")

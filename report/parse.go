@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"io"
 )
 
@@ -84,17 +85,46 @@ type parser struct {
 	attentive int      // lines left to read one by one
 }
 
-// line handles one line, which a browser or a JSON log may have made of several.
+// line handles one line, which a log system or a browser may have made of several.
 func (p *parser) line(ln line) {
-	if ln.pos >= 0 && bytes.Count(ln.text, []byte(`\n`)) > 1 {
-		for _, part := range bytes.Split(ln.text, []byte(`\n`)) {
-			piece := line{text: part, number: ln.number}
-			piece.pos, piece.word = logWords.find(part, 0)
-			p.one(piece)
-		}
+	text := unwrap(ln.text)
+	carriage := bytes.IndexByte(text, '\r') >= 0
+	escaped := ln.pos >= 0 && bytes.Count(text, []byte(`\n`)) > 1
+	if len(text) == len(ln.text) && !carriage && !escaped {
+		p.one(ln)
 		return
 	}
-	p.one(ln)
+	if escaped {
+		text = bytes.ReplaceAll(text, []byte(`\n`), []byte("\n"))
+	}
+	if carriage {
+		text = bytes.ReplaceAll(text, []byte("\r"), []byte("\n"))
+	}
+	for part := range bytes.SplitSeq(bytes.TrimSuffix(text, []byte("\n")), []byte("\n")) {
+		piece := line{text: part, number: ln.number}
+		piece.pos, piece.word = logWords.find(part, 0)
+		p.one(piece)
+	}
+}
+
+// unwrap returns the message of a line that is a JSON object, as docker's json-file driver and many
+// collectors write it; other lines come back as they are.
+func unwrap(text []byte) []byte {
+	if len(text) < 2 || text[0] != '{' || text[len(text)-1] != '}' {
+		return text
+	}
+	var object struct {
+		Log, Message, Msg, Line *string
+	}
+	if err := json.Unmarshal(text, &object); err != nil {
+		return text
+	}
+	for _, message := range []*string{object.Log, object.Message, object.Msg, object.Line} {
+		if message != nil {
+			return []byte(*message)
+		}
+	}
+	return text
 }
 
 // one offers the line to the part of the parser that its first word names, then to the next.
@@ -141,24 +171,27 @@ func (p *parser) dispatch(ln *line, pos int, w *word) bool {
 	case kindNative:
 		return p.nativeLine(ln, pos, w)
 	}
-	return p.factLine(ln, pos, w)
+	p.fact(ln, pos, w)
+	return false // such a line may hold another word as well
 }
 
 // plain handles a line without a word of its own behind a line of interest.
 func (p *parser) plain(ln *line) bool {
-	for _, s := range p.sources {
-		if s.table != nil && p.mimallocLine(s, ln) {
-			return true
-		}
-		if s.native != nil && p.nativePlain(s, ln) {
-			return true
-		}
+	s := p.sources[sourceOf(ln.text)]
+	if s == nil {
+		s = p.sources[""]
+	}
+	if s != nil && s.table != nil && p.mimallocLine(s, ln) {
+		return true
+	}
+	if s != nil && s.native != nil && p.nativePlain(s, ln) {
+		return true
 	}
 	return p.blockPlain(ln)
 }
 
-// factLine notes what says something about the run without being part of a report.
-func (p *parser) factLine(ln *line, pos int, w *word) bool {
+// fact notes what says something about the run without being part of a report.
+func (p *parser) fact(ln *line, pos int, w *word) {
 	switch w.kind {
 	case kindSwitch:
 		if p.log.Facts.SwitchLine == 0 {
@@ -170,31 +203,30 @@ func (p *parser) factLine(ln *line, pos int, w *word) bool {
 				LogLine{Line: ln.number, Text: printable(ln.text)})
 		}
 	case kindEngine:
-		return p.engineLine(ln, pos, w)
+		p.engineLine(ln, pos, w)
 	}
-	return false // such a line may hold another word as well
 }
 
 // engineLine reads the version, such as 2021.3.5f1, behind its word.
-func (p *parser) engineLine(ln *line, pos int, w *word) bool {
+func (p *parser) engineLine(ln *line, pos int, w *word) {
 	rest := bytes.TrimLeft(ln.text[pos+len(w.text):], " :'\"")
 	end := 0
 	for end < len(rest) && end < 32 && (isLetterOrDigit(rest[end]) || rest[end] == '.') {
 		end++
 	}
 	if end < 5 || !isDigit(rest[0]) {
-		return false
+		return
 	}
 	s := p.source(sourceOf(ln.text[:pos]))
 	engine := &LogLine{Line: ln.number, Text: string(rest[:end])}
-	if s.run != nil && (s.taken || s.run.Engine != nil) {
-		s.run, s.taken = nil, false
+	// The Editor names its version twice; another version, or one behind a report, is another run.
+	if s.run != nil && (s.taken || s.run.Engine != nil && s.run.Engine.Text != engine.Text) {
+		p.renew(s)
 	}
 	s.engine = engine
-	if s.run != nil {
+	if s.run != nil && s.run.Engine == nil {
 		s.run.Engine = engine
 	}
-	return false
 }
 
 // source returns the program of that name; from the sourcesMax-th on all share one.
@@ -253,7 +285,7 @@ func (p *parser) finish() {
 	f.Bytes = p.lines.bytesTotal
 	f.Lines = p.lines.lineCount()
 	f.LongLines = p.lines.longLines
-	f.ZeroBytes = p.lines.zeroBytes
+	f.OddBytes = p.lines.oddBytes
 	f.Dropped = p.dropped
 	f.Tail = p.lines.tail(beforeMax)
 	for _, s := range p.sources {

@@ -10,10 +10,11 @@ import (
 // gathered sections into a Usage.
 
 const (
-	blockGapMax   = 1000 // foreign lines in a row after which a block is over
-	sectionsMax   = 2000 // sections of one block
-	binsMax       = 64
-	bucketRowsMax = 256
+	blockGapMax  = 1000 // foreign lines in a row after which a block is over
+	sectionsMax  = 600  // sections of one block; a machine of 128 cores has about 200
+	binsMax      = 64   // bins of one histogram; there are about 40 different ones
+	blockRowsMax = 1000 // rows of bucket tables in one block
+	blockBinsMax = 4000 // bins in one block
 )
 
 // header is a "Memory Statistics:" line whose block has not begun yet.
@@ -35,6 +36,8 @@ type block struct {
 	last     int
 	lines    int
 	fields   int
+	rows     int // of bucket tables
+	bins     int // of histograms
 	foreign  int
 	rank     int             // the furthest place in the order of sections
 	threads  map[string]bool // lower-case names of the stacks: each comes once
@@ -178,7 +181,8 @@ func (p *parser) fieldLine(ln *line, pos int, w *word) bool {
 	case f < valueFields:
 		s.sizes[f-countFields] = parsed.sizes[f-countFields]
 	case f == fieldHistogram:
-		s.frames = parsed.frames
+		s.frames.Line = ln.number
+		b.addBins(&s.frames, parsed.frames)
 		if len(parsed.frames.Bins) == 0 {
 			b.wantBins = &s.frames
 		}
@@ -218,8 +222,8 @@ func (p *parser) rowLine(ln *line, pos int, w *word) bool {
 	if !ok || len(rest) > 0 {
 		return false
 	}
-	_, s := p.sectionFor(ln, start, fieldRows, nil)
-	if len(s.rows) < bucketRowsMax {
+	b, s := p.sectionFor(ln, start, fieldRows, nil)
+	if b.rows++; b.rows <= blockRowsMax {
 		s.rows = append(s.rows, BucketRow{Line: ln.number, Size: size.N,
 			Subsections: subsections.N, Buckets: buckets.N, Failed: failed.N})
 	}
@@ -338,8 +342,7 @@ func (p *parser) blockPlain(ln *line) bool {
 			for open >= 0 {
 				var bins Histogram
 				if rest := bins.parse(text[open:], ln.number); len(rest) == 0 && len(bins.Bins) > 0 {
-					b.wantBins.Bins = append(b.wantBins.Bins, bins.Bins...)
-					b.wantBins.Cut = b.wantBins.Cut || bins.Cut
+					b.addBins(b.wantBins, bins)
 					b.add(ln.number)
 					return true
 				}
@@ -359,6 +362,14 @@ func (p *parser) blockPlain(ln *line) bool {
 		b.current, b.wantBins = nil, nil
 	}
 	return false
+}
+
+// addBins adds bins that belong to h.
+func (b *block) addBins(h *Histogram, more Histogram) {
+	if b.bins += len(more.Bins); b.bins <= blockBinsMax {
+		h.Bins = append(h.Bins, more.Bins...)
+	}
+	h.Cut = h.Cut || more.Cut || b.bins > blockBinsMax
 }
 
 // add counts a line of the block.

@@ -101,7 +101,8 @@ func (p *parser) askLine(s *source, rest []byte, number int) bool {
 	return true
 }
 
-// parseOverview reads "DEFAULT ] used: 26685748B | peak: 0B | reserved: 38797312B" behind "[ ALLOC_".
+// parseOverview reads "DEFAULT ] used: 26685748B | peak: 0B | reserved: 38797312B", which follows
+// "[ ALLOC_".
 func parseOverview(rest []byte, number int) (Overview, bool) {
 	name, rest, ok := bytes.Cut(rest, []byte("]"))
 	if !ok || len(name) > 100 {

@@ -115,9 +115,6 @@ func (p *parser) nativePlain(s *source, ln *line) bool {
 		s.native = nil
 		return false
 	}
-	if sourceOf(ln.text) != s.name && s.name != "" {
-		return false
-	}
 	text := string(trimEnd(ln.text))
 	start := -1
 	for _, first := range nativeWords {

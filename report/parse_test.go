@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"strings"
@@ -39,8 +40,11 @@ func decorate(text string, line func(i int, text string) string) string {
 }
 
 var decorations = map[string]func(i int, text string) string{
-	"CRLF":           func(_ int, text string) string { return text + "\r" },
-	"GitHub":         func(i int, text string) string { return fmt.Sprintf("2024-05-18T19:05:%02d.4%06dZ %s", i/60, i, text) },
+	"CRLF": func(_ int, text string) string { return text + "\r" },
+	"GitHub": func(i int,
+		text string) string {
+		return fmt.Sprintf("2024-05-18T19:05:%02d.4%06dZ %s", i/60, i, text)
+	},
 	"docker compose": func(_ int, text string) string { return "rust-server-1  | " + text },
 	"kubectl":        func(_ int, text string) string { return "[pod/game-7f/server] " + text },
 	"journald": func(i int, text string) string {
@@ -52,19 +56,38 @@ var decorations = map[string]func(i int, text string) string{
 	"Android Studio": func(i int, text string) string {
 		return fmt.Sprintf("2025/03/22 17:51:36.%03d 15630 15690 Debug Unity %s", i, text)
 	},
-	"browser console": func(_ int, text string) string { return "Build.framework.js.gz:2 " + text + "\n" },
+	"browser console": func(_ int, text string) string {
+		return "Build.framework.js.gz:2 " + text +
+			"\n"
+	},
 	"quoted in a browser": func(i int, text string) string {
 		return fmt.Sprintf("2857.%03d WebContent(11976): (js warn) \"%s\\n\"", i, text)
 	},
-	"JSON lines":   func(_ int, text string) string { return `  "` + text + `",` },
-	"mail quote":   func(_ int, text string) string { return "> " + text },
-	"colours":      func(_ int, text string) string { return "\x1b[36m[game]\x1b[0m " + text + "\x1b[0m" },
-	"game prefix":  func(i int, text string) string { return fmt.Sprintf("[08:42:%02d.573] [%d] [INFO] %s", i%60, i, text) },
-	"no indent":    func(_ int, text string) string { return strings.TrimLeft(text, " ") },
-	"tabs":         func(_ int, text string) string { return "\t" + strings.ReplaceAll(text, "  ", "\t") },
-	"HTML":         func(_ int, text string) string { return text + "<br/>" },
-	"comma":        func(_ int, text string) string { return commaDecimals(text) },
-	"foreign rows": func(i int, text string) string { return text + fmt.Sprintf("\n[Chat] player %d: hello", i) },
+	"JSON lines": func(_ int, text string) string { return `  "` + text + `",` },
+	"docker json-file": func(_ int, text string) string {
+		raw, _ := json.Marshal(map[string]string{"log": text + "\n", "stream": "stdout"})
+		return string(raw)
+	},
+	"mail quote": func(_ int, text string) string { return "> " + text },
+	"colours": func(_ int, text string) string {
+		return "\x1b[36m[game]\x1b[0m " + text +
+			"\x1b[0m"
+	},
+	"game prefix": func(i int,
+		text string) string {
+		return fmt.Sprintf("[08:42:%02d.573] [%d] [INFO] %s", i%60, i, text)
+	},
+	"no indent": func(_ int, text string) string { return strings.TrimLeft(text, " ") },
+	"tabs": func(_ int, text string) string {
+		return "\t" + strings.ReplaceAll(text, "  ",
+			"\t")
+	},
+	"HTML":  func(_ int, text string) string { return text + "<br/>" },
+	"comma": func(_ int, text string) string { return commaDecimals(text) },
+	"foreign rows": func(i int, text string) string {
+		return text +
+			fmt.Sprintf("\n[Chat] player %d: hello", i)
+	},
 }
 
 // commaDecimals writes sizes as a program does under a German locale.
@@ -105,14 +128,17 @@ func TestEncodingsDoNotChangeWhatALogSays(t *testing.T) {
 	}
 	io.WriteString(z, sampleText)
 	z.Close()
-	wide := []byte{0xff, 0xfe}
+	wide, big := []byte{0xff, 0xfe}, []byte{}
 	for _, unit := range utf16.Encode([]rune(sampleText)) {
 		wide = append(wide, byte(unit), byte(unit>>8))
+		big = append(big, byte(unit>>8), byte(unit))
 	}
 	for name, raw := range map[string][]byte{
 		"byte order mark": append([]byte("\xef\xbb\xbf"), sampleText...), "gzip": zipped.Bytes(),
 		"zstd": zstandard.Bytes(), "UTF-16 with mark": wide, "UTF-16 without": wide[2:],
-		"no last line end": []byte(strings.TrimSuffix(sampleText, "\n")),
+		"UTF-16 of the other order": big,
+		"carriage returns":          []byte(strings.ReplaceAll(sampleText, "\n", "\r")),
+		"no last line end":          []byte(strings.TrimSuffix(sampleText, "\n")),
 	} {
 		t.Run(name, func(t *testing.T) {
 			log, err := Read(bytes.NewReader(raw), Options{})
@@ -345,7 +371,8 @@ func TestOfVeryManyReportsTheFirstAndTheLastAreKept(t *testing.T) {
 		t.Fatalf("%d reports, %d dropped", len(log.Reports), log.Facts.Dropped)
 	}
 	last := len(log.Reports) - 1
-	if first, final := log.Reports[0].Usage, log.Reports[last].Usage; first.Stacks[0].Overflow.N != 0 ||
+	if first, final := log.Reports[0].Usage,
+		log.Reports[last].Usage; first.Stacks[0].Overflow.N != 0 ||
 		final.Stacks[0].Overflow.N != 199 {
 		t.Errorf("kept %d to %d, want 0 to 199", first.Stacks[0].Overflow.N, final.Stacks[0].Overflow.N)
 	}

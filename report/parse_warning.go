@@ -9,7 +9,7 @@ import (
 // subject, so that a log flooded by one of them stays one entry.
 
 const (
-	warningsMax      = 64   // kinds and subjects of one run
+	warningsMax      = 32   // kinds and subjects of one run
 	stacksMax        = 20   // stack lines kept with one entry
 	causesMax        = 1000 // messages of one entry whose surroundings are looked at
 	warningReach     = 6    // what belongs to a message stands within so many lines

@@ -33,11 +33,12 @@ func textOf(t *testing.T, v View) string {
 // logs returns the logs that every form of output is tried on.
 func logs(t *testing.T) map[string]string {
 	t.Helper()
-	all := map[string]string{"sample": sampleText, "empty": "", "three": sampleText + sampleText + sampleText}
+	all := map[string]string{"sample": sampleText, "empty": "", "three": sampleText + sampleText +
+		sampleText}
 	for name, c := range complaints {
 		all[name] = c.log
 	}
-	files, _ := filepath.Glob(filepath.Join("..", "..", "shared", "cases", "unity", "*.txt"))
+	files, _ := filepath.Glob(filepath.Join(casesDir, "*.txt"))
 	for _, file := range files {
 		raw, err := os.ReadFile(file)
 		if err != nil {
@@ -191,8 +192,8 @@ func TestJSONCanBeReadBackAndKeepsLinesAndPrecision(t *testing.T) {
 }
 
 // evilLog tries to break out of every form of output.
-const evilLog = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> ``` | **bold** \x1b[31m" +
-	"\u202e{{.}}Memory Statistics:\n[ALLOC_TEMP_TLS] TLS Allocator\n" +
+const evilLog = "</script><script>alert(1)</script> <img src=x onerror=alert(2)> ``` | **bold** " +
+	"\x1b[31m\u202e{{.}}Memory Statistics:\n[ALLOC_TEMP_TLS] TLS Allocator\n" +
 	"    [ALLOC_TEMP_<b onmouseover=alert(3)>`|]\n      Initial Block Size 4.0 MB\n" +
 	"      Current Block Size 4.0 MB\n      Peak Allocated Bytes 1.0 MB\n      Overflow Count 90000\n"
 
@@ -239,7 +240,8 @@ func TestThePageNeedsNothingElse(t *testing.T) {
 	}
 	page := b.String()
 	outside := regexp.MustCompile(`(?s)<script>.*?</script>`).ReplaceAllString(page, "")
-	if found := regexp.MustCompile(`(?i)(src|href|action)\s*=|url\(|@import`).FindString(outside); found != "" {
+	refers := regexp.MustCompile(`(?i)(src|href|action)\s*=|url\(|@import`)
+	if found := refers.FindString(outside); found != "" {
 		t.Errorf("the page refers to something else: %q", found)
 	}
 	if strings.Contains(page, "sourceMappingURL") {
@@ -298,10 +300,12 @@ func TestSettingsAreWrittenInUnitysForms(t *testing.T) {
 		}
 	}
 	editor, err := SettingsAsset(nil, "editor")
-	if err != nil || !strings.HasPrefix(editor, "  m_EditorMemorySettings:\n    m_MainAllocatorBlockSize: -1\n") {
+	if err != nil || !strings.HasPrefix(editor,
+		"  m_EditorMemorySettings:\n    m_MainAllocatorBlockSize: -1\n") {
 		t.Errorf("%v, %.80q", err, editor)
 	}
-	if _, err := SettingsAsset(nil, "toaster"); err == nil || !strings.Contains(err.Error(), "android") {
+	if _, err := SettingsAsset(nil, "toaster"); err == nil || !strings.Contains(err.Error(),
+		"android") {
 		t.Errorf("an unknown platform: %v", err)
 	}
 }

@@ -93,7 +93,8 @@ func (t *textWriter) head(v *View) []string {
 	}
 	for _, f := range v.Findings {
 		if f.ID == "normal-goodbye" {
-			head = append(head, t.wrap("", "It is printed because the program ended: no crash, no error.")...)
+			head = append(head, t.wrap("",
+				"It is printed because the program ended: no crash, no error.")...)
 			break
 		}
 	}
@@ -219,7 +220,8 @@ func (t *textWriter) all(v *View) {
 	}
 	natives := v.Log.largestNatives(nativeTablesMax)
 	for _, n := range natives {
-		t.put(t.wrap("", fmt.Sprintf("Granary report of %s (pid %d), line %d:", n.Name, n.PID, n.Line))...)
+		t.put(t.wrap("", fmt.Sprintf("Granary report of %s (pid %d), line %d:", n.Name, n.PID,
+			n.Line))...)
 		t.put(strings.Split(nativeTable(n).Render(), "\n")...)
 		t.put("")
 	}

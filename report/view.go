@@ -47,7 +47,11 @@ func (v *View) Headline() string {
 	case 1:
 		return strings.Join(describe(reports[0]), ", ")
 	}
-	return fmt.Sprintf("%d memory reports, %s to %s", len(reports), lineRange(reports[0].Usage),
+	count := fmt.Sprint(len(reports))
+	if v.Log.Facts.Dropped > 0 {
+		count += " of " + Thousands(int64(len(reports)+v.Log.Facts.Dropped))
+	}
+	return fmt.Sprintf("%s memory reports, %s to %s", count, lineRange(reports[0].Usage),
 		lineRange(reports[len(reports)-1].Usage))
 }
 

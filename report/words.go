@@ -125,6 +125,7 @@ var logWords = newMatcher([]word{
 	{"[UnityMemory]", kindStartHead, 0},
 	{"memorysetup-", kindSetting, 0},
 	{"##utp:{\"type\"", kindProtocol, 0},
+	{"##utp:{\\\"type", kindProtocol, 0}, // within a JSON string: found, then unwrapped
 	{"heap stats:", kindMimalloc, 0},
 	{"block      total#", kindMimalloc, 0},
 

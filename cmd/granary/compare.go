@@ -13,8 +13,8 @@ import (
 
 const compareHelp = `Sets the memory reports of two or more runs of one program side by side.
 
-A count that is the same in a short and in a long run was made while loading; a count that grows with
-the run is made in every frame and is worth a larger block. With --baseline BEFORE the question is
+A count that is the same in a short and in a long run was made while loading; a count that grows
+with the run is made in every frame and is worth a larger block. With --baseline BEFORE the question is
 whether a change of the settings helped. Of a file with several reports the last one is taken.`
 
 func newCompareCommand() *cobra.Command {

@@ -17,14 +17,14 @@ import (
 // statusFound is the exit status when --fail-on found something.
 const statusFound = 3
 
-const reportHelp = `Reads the memory report that Unity writes to Player.log, Editor.log or any other log, and says what
+const reportHelp = `Reads the memory report that Unity writes to Player.log or any other log, and says what
 to change and why. Also read: the list of settings printed at start, out-of-memory overviews,
 life-time warnings of job memory, mimalloc tables, and Granary's own reports. The log may carry any
 decoration (docker, logcat, CI time stamps), be cut, gzipped, or hold several reports.
 
 Without flags the answer fits one screen; --all shows every finding and all figures.
 
-Exit status: 0, 1 if a file cannot be read, 2 for a wrong command line, 3 if --fail-on found something.`
+Exit status: 0; 1 if a file cannot be read, 2 for a wrong command line, 3 for --fail-on.`
 
 // reportOptions are the flags of granary report.
 type reportOptions struct {

@@ -52,14 +52,17 @@ func TestReportAnswersInTheFormThatWasAskedFor(t *testing.T) {
 		{[]string{"--all"}, sampleLog, "24.1 a frame"},
 		{[]string{"--paste"}, "Unity memory report, release player", "Try memorysetup-"},
 		{[]string{"--boot-config"}, "memorysetup-bucket", "memorysetup-temp-allocator-size-main=65536\n"},
-		{[]string{"--settings"}, "  m_PlatformMemorySettings:\n    1:\n", "m_JobTempAllocatorBlockSize: 4194304"},
-		{[]string{"--settings=ios"}, "  m_PlatformMemorySettings:\n    4:\n", "m_CacheBlockSize: 16777216"},
+		{[]string{"--settings"}, "  m_PlatformMemorySettings:\n    1:\n",
+			"m_JobTempAllocatorBlockSize: 4194304"},
+		{[]string{"--settings=ios"}, "  m_PlatformMemorySettings:\n    4:\n",
+			"m_CacheBlockSize: 16777216"},
 		{[]string{"--format", "markdown"}, "# Memory report", "### 1. "},
 		{[]string{"--format", "html"}, "<!DOCTYPE html>", "Chart.js"},
 		{[]string{"--budget", "512MB"}, sampleLog, "more than the budget of 512 MB"},
 		{[]string{"--color", "always"}, "\x1b[1m", "\x1b[0m"},
 	} {
-		out, complaint, status := runReport(t, newReportCommand(), "", append(test.arguments, sampleLog)...)
+		out, complaint, status := runReport(t, newReportCommand(), "", append(test.arguments,
+			sampleLog)...)
 		if status != 0 || complaint != "" {
 			t.Errorf("%v: status %d, %s", test.arguments, status, complaint)
 		}
@@ -69,7 +72,8 @@ func TestReportAnswersInTheFormThatWasAskedFor(t *testing.T) {
 	}
 	out, _, _ := runReport(t, newReportCommand(), "", "--format", "json", sampleLog)
 	var object map[string]any
-	if err := json.Unmarshal([]byte(out), &object); err != nil || object["schema"] != "granary.report/1" {
+	if err := json.Unmarshal([]byte(out), &object); err != nil ||
+		object["schema"] != "granary.report/1" {
 		t.Errorf("json: %v", err)
 	}
 }
@@ -80,7 +84,8 @@ func TestReportReadsStandardInputAndWritesToAFile(t *testing.T) {
 		t.Fatal(err)
 	}
 	page := filepath.Join(t.TempDir(), "report.html")
-	out, complaint, status := runReport(t, newReportCommand(), string(raw), "--format", "html", "-o", page, "-")
+	out, complaint, status := runReport(t, newReportCommand(), string(raw), "--format", "html", "-o",
+		page, "-")
 	if status != 0 || out != "" || complaint != "" {
 		t.Fatalf("status %d, %q, %q", status, out, complaint)
 	}
@@ -110,14 +115,15 @@ func TestReportSaysWhatIsWrongWithAFile(t *testing.T) {
 	}
 	// One bad file does not keep the others from being read.
 	out, complaint, status := runReport(t, newReportCommand(), "", "no-such.log", sampleLog)
-	if status != 1 || !strings.Contains(complaint, "no-such.log") || !strings.Contains(out, "worth changing") {
+	if status != 1 || !strings.Contains(complaint, "no-such.log") || !strings.Contains(out,
+		"worth changing") {
 		t.Errorf("status %d, %q, %.80q", status, complaint, out)
 	}
 }
 
 func TestFailOnSetsTheExitStatus(t *testing.T) {
-	quiet := "    [ALLOC_TEMP_MAIN]\n      Initial Block Size 64.0 KB\n      Current Block Size 64.0 KB\n" +
-		"      Peak Allocated Bytes 50.0 KB\n      Overflow Count 0\n"
+	quiet := "    [ALLOC_TEMP_MAIN]\n      Initial Block Size 64.0 KB\n      Current Block Size " +
+		"64.0 KB\n      Peak Allocated Bytes 50.0 KB\n      Overflow Count 0\n"
 	for _, test := range []struct {
 		level, file string
 		status      int
@@ -125,7 +131,8 @@ func TestFailOnSetsTheExitStatus(t *testing.T) {
 		{"warning", sampleLog, 3}, {"advice", sampleLog, 3}, {"error", sampleLog, 0}, {"warning", "-", 0},
 		{"info", "-", 3},
 	} {
-		_, complaint, status := runReport(t, newReportCommand(), quiet, "--fail-on", test.level, test.file)
+		_, complaint, status := runReport(t, newReportCommand(), quiet, "--fail-on", test.level,
+			test.file)
 		if status != test.status || (status == 3) != strings.Contains(complaint, "--fail-on") {
 			t.Errorf("--fail-on %s %s: status %d, %q", test.level, test.file, status, complaint)
 		}
@@ -172,17 +179,20 @@ func TestCompareTellsLoadingFromPlay(t *testing.T) {
 		!strings.Contains(out, "[steady] scratch memory of the loading thread") {
 		t.Errorf("status %d, %s\n%s", status, complaint, out)
 	}
-	out, _, status = runReport(t, newCompareCommand(), "", "--baseline", sampleLog, "--format", "json", file)
+	out, _, status = runReport(t, newCompareCommand(), "", "--baseline", sampleLog, "--format",
+		"json", file)
 	var object struct{ Baseline bool }
 	if err := json.Unmarshal([]byte(out), &object); status != 0 || err != nil || !object.Baseline {
 		t.Errorf("status %d, %v", status, err)
 	}
 	for _, arguments := range [][]string{{sampleLog}, {}, {"--format", "html", sampleLog, file}} {
-		if _, complaint, status := runReport(t, newCompareCommand(), "", arguments...); status != statusUsage {
+		if _, complaint, status := runReport(t, newCompareCommand(), "",
+			arguments...); status != statusUsage {
 			t.Errorf("%v: status %d, %q", arguments, status, complaint)
 		}
 	}
-	if _, complaint, status := runReport(t, newCompareCommand(), "hello\n", sampleLog, "-"); status != 1 ||
+	if _, complaint, status := runReport(t, newCompareCommand(), "hello\n", sampleLog,
+		"-"); status != 1 ||
 		!strings.Contains(complaint, "no memory report") {
 		t.Errorf("a file without a report: status %d, %q", status, complaint)
 	}
