@@ -100,7 +100,7 @@ func traceCall(t *testing.T, program, function string) []instruction {
 	cmd.Stderr = os.Stderr
 	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
 	if err := cmd.Start(); err != nil {
-		t.Skipf("tracing is not permitted here: %v", err)
+		t.Fatalf("cannot trace the program (is ptrace permitted here?): %v", err)
 	}
 	pid := cmd.Process.Pid
 	defer func() {

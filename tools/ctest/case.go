@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"sort"
 	"strings"
 )
@@ -64,20 +65,20 @@ func (f *File) Expand() []*Case {
 	return cases
 }
 
-// Missing says what the machine lacks for the test, or "".
-func (h *Header) Missing(library *Library) string {
+// Applies reports whether the test can say anything here: tests of what only Granary has say nothing
+// of other allocators, and tests of what only root may do say nothing to other users.
+func (h *Header) Applies(library *Library) bool {
 	if h.Only == "granary" && !library.Granary {
-		return "tests what only Granary has"
+		return false
 	}
+	return os.Getuid() == 0 || !slices.Contains(h.Needs, "root")
+}
+
+// Missing names the first command that the test needs and the machine lacks, or is "".
+func (h *Header) Missing() string {
 	for _, need := range h.Needs {
-		if need == "root" {
-			if os.Getuid() != 0 {
-				return "needs root"
-			}
-			continue
-		}
-		if _, err := exec.LookPath(need); err != nil {
-			return "needs the command " + need
+		if _, err := exec.LookPath(need); need != "root" && err != nil {
+			return need
 		}
 	}
 	return ""

@@ -33,10 +33,10 @@
 //	link: WORDS         options behind the source file: libraries
 //	plugin: F.c WORDS   compile plugins/F.c beside the test as {F.so}, with further options
 //	library: WORD       preload (if not given), none (no preload; {lib} still names the file)
-//	needs: WORDS        root, or commands that must be on the machine, else the test is skipped
+//	needs: WORDS        commands that must be on the machine; root: left out for other users
 //	timeout: SECONDS    60 if not given
 //	sanitize: yes       also run it built with the sanitizers (sanitize_test.go)
-//	only: granary       tests what only Granary has: skipped when another allocator is tested
+//	only: granary       tests what only Granary has: left out when another allocator is tested
 //
 // Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so,
 // {libdir} its folder, {static} libgranary.a, {granary} the options that link with libgranary.so,

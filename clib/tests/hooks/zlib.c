@@ -3,7 +3,6 @@
 // library: none
 // only: granary
 // link: {granary} -lz
-// needs: cc
 #include "test.h"
 #include "granary.h"
 #include <zlib.h>
