@@ -133,7 +133,7 @@ func (p *parser) newBlock(from origin, ln *line, pos int) *block {
 func (p *parser) blockFor(ln *line, pos int, s *section) *block {
 	from := originOf(ln.text[:pos])
 	b := p.openBlock(from, ln.number)
-	if b != nil && (p.headerFor(ln.number) || !b.accepts(s)) {
+	if b != nil && (p.headerFor(from, ln.number) >= 0 || !b.accepts(s)) {
 		p.closeBlock(len(p.blocks) - 1)
 		b = nil
 	}
@@ -142,11 +142,6 @@ func (p *parser) blockFor(ln *line, pos int, s *section) *block {
 	}
 	b.admit(s)
 	return b
-}
-
-// headerFor reports whether a header waits for a section at this line.
-func (p *parser) headerFor(number int) bool {
-	return p.header != nil && number-p.header.line <= attention
 }
 
 // accepts reports whether the section can follow those the block has.

@@ -54,8 +54,8 @@ type Finding struct {
 	SkipIf  string `json:"skipIf,omitempty"`  // when not to bother
 	Unknown string `json:"unknown,omitempty"` // what the log cannot tell
 
-	weight   float64 // orders findings of one severity
-	fromRate bool    // rests on a rate per frame: worth little in a run of few frames
+	weight    float64 // orders findings of one severity
+	needsPlay bool    // rests on rates or peaks that a run of few frames does not show
 }
 
 // Question is what the user wants to know.
@@ -63,8 +63,8 @@ type Question struct {
 	Budget int64 // memory of the device or the share the program may use; 0: not given
 }
 
-// thinFrames is the number of frames below which a run says little about rates.
-const thinFrames = 300
+// thinFrames is the number of frames, ten seconds of play, below which a run is little but loading.
+const thinFrames = 600
 
 // reading is what the families of findings look at.
 type reading struct {
@@ -115,20 +115,20 @@ func (c *reading) add(f Finding) {
 	c.findings = append(c.findings, f)
 }
 
-// weaken takes back advice that the report cannot carry: rates of a very short run, and settings
-// of a player judged from the Editor or a development build.
+// weaken takes back advice that the report cannot carry: what a very short run shows, and settings
+// of a player judged from the Editor.
 func (c *reading) weaken() {
 	for i := range c.findings {
 		f := &c.findings[i]
-		if !f.fromRate || f.Severity == Info {
+		if f.Severity != Advice && f.Severity != Problem {
 			continue
 		}
 		switch {
-		case c.frames > 0 && c.frames < thinFrames:
+		case f.needsPlay && c.frames > 0 && c.frames < thinFrames:
 			f.Severity = Info
 			f.Unknown = join(f.Unknown, fmt.Sprintf("The run had only %s frames, too few to judge "+
-				"rates: repeat it with some minutes of play.", Thousands(c.frames)))
-		case c.build == BuildEditor:
+				"by: repeat it with some minutes of play.", Thousands(c.frames)))
+		case c.build == BuildEditor && (f.needsPlay || len(f.Actions) > 0):
 			f.Severity = Info
 			f.Unknown = join(f.Unknown, "This is the Editor, whose settings are apart from those of "+
 				"players: judge a game from the report of a release player.")

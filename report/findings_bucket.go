@@ -23,7 +23,7 @@ func bucketFindings(c *reading) {
 func (c *reading) bucketFull(b *Bucket) {
 	failed := b.Failed()
 	header, exact := b.Header()
-	f := Finding{ID: "bucket-full", Subject: "ALLOC_BUCKET", Severity: Info, fromRate: true,
+	f := Finding{ID: "bucket-full", Subject: "ALLOC_BUCKET", Severity: Info, needsPlay: true,
 		weight: 100 * rateWeight(failed, c.frames),
 		Title: fmt.Sprintf("The pool for small objects is full: %s requests (%s) took a slower way.",
 			Thousands(failed), perFrame(failed, c.frames)),
@@ -120,7 +120,7 @@ func (c *reading) bucketOversized(b *Bucket) {
 	if saved < 4<<20 {
 		return
 	}
-	c.add(Finding{ID: "bucket-oversized", Subject: "ALLOC_BUCKET", Severity: Advice, fromRate: true,
+	c.add(Finding{ID: "bucket-oversized", Subject: "ALLOC_BUCKET", Severity: Advice, needsPlay: true,
 		weight: float64(saved) / (1 << 20), Bytes: -saved,
 		Title: fmt.Sprintf("The pool for small objects is %s large, but never held more than %s.",
 			b.Block, b.Peak),

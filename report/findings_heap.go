@@ -109,7 +109,7 @@ func (c *reading) heapManyBlocks(key string, heaps []*Heap) {
 	if value <= worst.Block.Bytes {
 		return
 	}
-	c.add(Finding{ID: "heap-many-blocks", Subject: worst.Text, Severity: Advice, fromRate: true,
+	c.add(Finding{ID: "heap-many-blocks", Subject: worst.Text, Severity: Advice,
 		weight: float64(worst.Blocks.N) / 8, Evidence: heapEvidence(worst),
 		Title: fmt.Sprintf("%s grew in %s small blocks of %s.", capitalised(PlainName(worst.Text)),
 			Thousands(worst.Blocks.N), worst.Block),
@@ -144,7 +144,7 @@ func (c *reading) heapEmpty(key string, heaps []*Heap) {
 	if taken == 0 {
 		return
 	}
-	f := Finding{ID: "heap-empty-block", Subject: fullest.Text, Severity: Advice, fromRate: true,
+	f := Finding{ID: "heap-empty-block", Subject: fullest.Text, Severity: Advice, needsPlay: true,
 		Evidence: heapEvidence(fullest),
 		SkipIf:   "memory is not short: an unused block costs no time.",
 		Unknown: "How much of an unused block the system really backs with memory is not in the " +

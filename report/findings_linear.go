@@ -60,7 +60,7 @@ func (c *reading) linearFull(l *Linear, fine *Finding) {
 		return
 	}
 	key, plain := linearKey(l.Text)
-	f := Finding{ID: "linear-full", Subject: l.Text, Severity: Advice, fromRate: true,
+	f := Finding{ID: "linear-full", Subject: l.Text, Severity: Advice, needsPlay: true,
 		weight: 1e3 * rateWeight(l.Full.N, c.frames), Evidence: linearEvidence(l),
 		Title: fmt.Sprintf("The %s ran out of blocks: %s requests (%s) went to the slow heap.",
 			plain, Thousands(l.Full.N), perFrame(l.Full.N, c.frames)),
@@ -112,7 +112,7 @@ func (c *reading) linearTooLarge(l *Linear, fine *Finding) {
 		return
 	}
 	key, plain := linearKey(l.Text)
-	f := Finding{ID: "linear-too-large", Subject: l.Text, Severity: Advice, fromRate: true,
+	f := Finding{ID: "linear-too-large", Subject: l.Text, Severity: Advice, needsPlay: true,
 		weight: 1e3 * rateWeight(l.TooLarge.N, c.frames), Evidence: linearEvidence(l),
 		Title: fmt.Sprintf("%s requests (%s) were larger than a block of %s and went to the slow heap.",
 			Thousands(l.TooLarge.N), perFrame(l.TooLarge.N, c.frames), plain),

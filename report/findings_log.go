@@ -26,7 +26,7 @@ func blockFindings(c *reading) {
 				plural(frames, "frame", "frames")),
 			Meaning: "Rates of a few frames are those of starting up. Play for some minutes, then " +
 				"read the report again.",
-			Effect: "No setting is proposed from rates."})
+			Effect: "No setting is proposed from rates and peaks."})
 	case !exact:
 		c.add(Finding{ID: "frames-differ", Severity: Info, weight: 80,
 			Title:   "Parts of this report count different numbers of frames.",

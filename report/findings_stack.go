@@ -124,7 +124,7 @@ func (s *Stack) atLimit() bool {
 // stackOverflow judges counts above the few hundred that are fine while loading.
 func (c *reading) stackOverflow(t *stackTotals) {
 	s := t.worst
-	f := Finding{ID: "stack-overflow", Subject: t.group.name, Severity: Advice, fromRate: true,
+	f := Finding{ID: "stack-overflow", Subject: t.group.name, Severity: Advice, needsPlay: true,
 		weight: 1e3 * rateWeight(t.overflow, c.frames), Evidence: stackEvidence(s),
 		Title: fmt.Sprintf("The scratch memory of %s is too small: it ran over %s times (%s).",
 			t.group.name, Thousands(t.overflow), perFrame(t.overflow, c.frames)),
@@ -251,7 +251,7 @@ func (c *reading) stackOversized(t *stackTotals) {
 	if value >= s.Initial.Bytes || saved < savingMin {
 		return
 	}
-	f := Finding{ID: "stack-oversized", Subject: t.group.name, Severity: Advice, fromRate: true,
+	f := Finding{ID: "stack-oversized", Subject: t.group.name, Severity: Advice, needsPlay: true,
 		weight: float64(saved) / (1 << 20), Bytes: -saved, Evidence: stackEvidence(s),
 		Actions: []Action{newAction(t.group.key, value, s.Initial.Bytes)},
 		Effect:  fmt.Sprintf("Saves up to %s.", FormatBytes(saved)),

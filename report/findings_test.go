@@ -91,6 +91,11 @@ var complaints = map[string]complaint{
 	"06 a series without late frees is a leak": {
 		log: repeatLine(100, jobTempMessage+"\nsomething else %d") + lateMessage + "\n",
 		id:  "jobtemp-old", severity: Problem, says: []string{"100 times"}},
+	"06 causes are counted": {
+		log: repeatLine(3, "Autosave %d\n"+jobTempMessage) + repeatLine(2, "Loading level %d\n"+
+			jobTempMessage),
+		id: "jobtemp-old", severity: Problem,
+		says: []string{"saving 3 times, scene loading 2 times", "a long frame"}},
 	"07 an invalid pointer in Deallocate": {
 		log: "12:08:13, Frame 21632, ERROR  Invalid memory pointer was detected in " +
 			"ThreadsafeLinearAllocator::Deallocate!\n",

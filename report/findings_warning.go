@@ -99,8 +99,8 @@ func (w *Warning) everyFrame() bool {
 	return float64(w.Last.Line-w.First.Line)/float64(w.Count-1) <= 3 // the message, its hint, a blank
 }
 
-// cause names what most of the messages followed.
-func (w *Warning) cause() string {
+// causes names what the messages followed, the most frequent first.
+func (w *Warning) causes() []string {
 	names := make([]string, 0, len(w.Near))
 	for name := range w.Near {
 		names = append(names, name)
@@ -111,10 +111,23 @@ func (w *Warning) cause() string {
 		}
 		return names[i] < names[j]
 	})
+	return names
+}
+
+// addCauses tells what stood in front of the messages, and what to do about the most frequent.
+func (w *Warning) addCauses(f *Finding) {
+	names := w.causes()
 	if len(names) == 0 {
-		return ""
+		return
 	}
-	return names[0]
+	if w.Count > 1 {
+		counted := make([]string, len(names))
+		for i, name := range names {
+			counted[i] = fmt.Sprintf("%s %s", name, plural(w.Near[name], "time", "times"))
+		}
+		f.Meaning += " The log lines in front of them tell of: " + strings.Join(counted, ", ") + "."
+	}
+	f.Steps = append(f.Steps, causeAdvice[names[0]])
 }
 
 // causeAdvice says what to do about a cause.
@@ -160,9 +173,7 @@ func (c *reading) jobTempOld(w, late *Warning) Finding {
 		f.Severity = Advice
 		f.Meaning += " The log also tells of late frees, so at least some of it was freed after all."
 	}
-	if advice := causeAdvice[w.cause()]; advice != "" {
-		f.Steps = append(f.Steps, advice)
-	}
+	w.addCauses(&f)
 	most := int64(blocksMaximum * 2 << 20)
 	if c.usage != nil {
 		for i := range c.usage.Linears {
@@ -189,9 +200,7 @@ func jobTempLate(w, old *Warning) Finding {
 		Effect: "Nothing to change in the settings.",
 		SkipIf: "it comes with loading or saving.",
 	}
-	if advice := causeAdvice[w.cause()]; advice != "" {
-		f.Steps = append(f.Steps, advice)
-	}
+	w.addCauses(&f)
 	if old != nil && old.Count > stillLeakCount {
 		f.Meaning += " The other messages (more than 4 frames old) go on, so there is a leak as well."
 	}

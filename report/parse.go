@@ -80,9 +80,9 @@ type parser struct {
 	sources   map[string]*source
 	runs      []*Report // in the order of their first line
 	dropped   int
-	blocks    []*block // open ones, the one used last at the end
-	header    *header  // "Memory Statistics:" whose first section is still to come
-	attentive int      // lines left to read one by one
+	blocks    []*block  // open ones, the one used last at the end
+	headers   []*header // those whose first section is still to come, oldest first
+	attentive int       // lines left to read one by one
 }
 
 // line handles one line, which a log system or a browser may have made of several.
@@ -293,9 +293,8 @@ func (p *parser) finish() {
 			f.Engine = s.engine
 		}
 	}
-	if p.header != nil {
-		f.HeaderAtEnd = p.header.line
-		f.Before = p.header.before
+	if last := len(p.headers) - 1; last >= 0 && f.Lines-p.headers[last].line <= attention {
+		f.HeaderAtEnd, f.Before = p.headers[last].line, p.headers[last].before
 	}
 }
 

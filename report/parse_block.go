@@ -2,6 +2,7 @@ package report
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 )
 
@@ -20,9 +21,12 @@ const (
 // header is a "Memory Statistics:" line whose block has not begun yet.
 type header struct {
 	line   int
+	origin origin
 	prefix string // what stood in front of it on its line
 	before []LogLine
 }
+
+const headersMax = 16 // waiting at one time
 
 // block is one report block while its lines come in.
 type block struct {
@@ -79,28 +83,44 @@ func (p *parser) headerLine(ln *line, pos int, w *word) bool {
 	if len(trimEnd(ln.text[pos+len(w.text):])) > 0 {
 		return false
 	}
-	p.header = &header{line: ln.number, prefix: printable(bytes.TrimRight(ln.text[:pos], " \t")),
-		before: p.lines.before(beforeMax)}
+	if len(p.headers) == headersMax {
+		p.headers = p.headers[1:]
+	}
+	p.headers = append(p.headers, &header{line: ln.number, origin: originOf(ln.text[:pos]),
+		prefix: printable(trimPrefix(ln.text[:pos])), before: p.lines.before(beforeMax)})
 	p.attentive = attention
 	return true
 }
 
+// headerFor returns the index of the header that a section of this origin at this line belongs to,
+// or -1. A heading glued to another message has more in front of it than the section.
+func (p *parser) headerFor(from origin, number int) int {
+	for i, h := range p.headers {
+		if number-h.line > attention {
+			continue
+		}
+		if h.origin == from || number == h.line+1 ||
+			h.origin.source == from.source && strings.HasPrefix(h.origin.shape, from.shape) {
+			return i
+		}
+	}
+	return -1
+}
+
 // takeHeader gives the waiting header to the block that starts at this line.
 func (p *parser) takeHeader(b *block, prefix []byte, number int) {
-	h := p.header
-	if h == nil {
+	i := p.headerFor(b.origin, number)
+	if i < 0 {
 		return
 	}
-	p.header = nil
-	if number-h.line > attention {
-		return
-	}
+	h := p.headers[i]
+	p.headers = slices.Delete(p.headers, i, i+1)
 	b.header = h
-	decoration := printable(bytes.TrimRight(prefix, " \t"))
-	if shapeOf([]byte(h.prefix)) == b.origin.shape {
+	if h.origin.shape == b.origin.shape {
 		h.prefix = ""
 		return
 	}
+	decoration := printable(trimPrefix(prefix))
 	// What is longer than the decoration of the block's own lines is a message of its own.
 	if len(decoration) <= len(h.prefix) {
 		h.prefix = strings.TrimSpace(h.prefix[len(decoration):])

@@ -191,6 +191,9 @@ func TestReportsOfTwoContainersThatInterleaveStayApart(t *testing.T) {
 	}
 	for i, want := range []int64{41000, 77} {
 		r := reports[i]
+		if r.Usage.Header != 1+i {
+			t.Errorf("report %d has its heading in line %d", i+1, r.Usage.Header)
+		}
 		if r.Source != []string{"game-a", "game-b"}[i] {
 			t.Errorf("report %d is from %q", i+1, r.Source)
 		}
