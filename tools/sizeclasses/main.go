@@ -21,10 +21,10 @@ const (
 	smallSpanBytes = 256 << 10
 
 	batchBytes = 16 << 10 // a batch carries about this much,
-	batchMost  = 32       // but no more blocks than this
+	batchMost  = 64       // but no more blocks than this
 	batchLeast = 4        // and no fewer
 	depotBytes = 256 << 10
-	depotMost  = 16 // batches that wait in the shared pool of a class
+	depotMost  = 32 // batches that wait in the shared pool of a class
 	depotLeast = 2
 	binBytes   = 64 // the fixed part of a bin: a cache line; its slots follow
 )
@@ -105,8 +105,8 @@ func generate() ([]byte, error) {
 	fmt.Fprintf(&b, "// ClassCount is the number of size classes; they are numbered from 1.\nClassCount = %d\n", len(all))
 	fmt.Fprintf(&b, "// TinyMaxBytes is the largest size that is cut from tiny spans.\nTinyMaxBytes = %d\n", tinyMaxBytes)
 	fmt.Fprintf(&b, "// SmallMaxBytes is the largest size that has a class.\nSmallMaxBytes = %d\n", smallMaxBytes)
-	fmt.Fprintf(&b, "\ntinySpanBytes = %d\nsmallSpanBytes = %d\nbinBytes = %d\nbatchMost = %d\n",
-		tinySpanBytes, smallSpanBytes, binBytes, batchMost)
+	fmt.Fprintf(&b, "\ntinySpanBytes = %d\nsmallSpanBytes = %d\nbinBytes = %d\nbatchMost = %d\ndepotLeast = %d\n",
+		tinySpanBytes, smallSpanBytes, binBytes, batchMost, depotLeast)
 	end := last.binOffset + binBytes + ((last.room+1)*8+binBytes-1)/binBytes*binBytes
 	fmt.Fprintf(&b, "cacheHeaderOffset = %d\ncacheBytes = %d\n)\n", end, end+binBytes)
 	fmt.Fprintf(&b, `
@@ -143,7 +143,7 @@ var classTable = [64]classInfo{
 	}
 	b.WriteString("\n}\n")
 	fmt.Fprintf(&b, "\n// classOfBin maps a bin's offset, in units of its 64 bytes, to its class.\n"+
-		"var classOfBin = [256]uint8{\n")
+		"var classOfBin = [512]uint8{\n")
 	for i, c := range all {
 		fmt.Fprintf(&b, "%d: %d,", c.binOffset/binBytes, i+1)
 	}

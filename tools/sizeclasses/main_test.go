@@ -167,7 +167,7 @@ func TestEverySizeHasItsClass(t *testing.T) {
 	binOfUnits, classOfBin := generated.arrays["binOfUnits"], generated.arrays["classOfBin"]
 	for size := uint64(0); size <= 32768; size++ {
 		bin := binOfUnits[(size+15)/16]
-		class := classOfBin[uint8(bin/generated.numbers["binBytes"])]
+		class := classOfBin[bin/generated.numbers["binBytes"]]
 		if class == 0 {
 			t.Fatalf("size %d has no class", size)
 		}
@@ -180,6 +180,9 @@ func TestEverySizeHasItsClass(t *testing.T) {
 				generated.classes[class-1]["binOffset"])
 		}
 	}
+	if bits.OnesCount(uint(len(classOfBin))) != 1 {
+		t.Errorf("the table of bins has %d entries: a masked index needs a power of two", len(classOfBin))
+	}
 	if classOfBin[0] != 0 {
 		t.Errorf("the bin at offset 0, which means no class, has class %d", classOfBin[0])
 	}
@@ -191,7 +194,7 @@ func TestBinsOfACacheDoNotOverlap(t *testing.T) {
 	line := generated.numbers["binBytes"]
 	end := line // what the bin of no class takes
 	for _, c := range generated.classes {
-		if c["binOffset"] < end || c["binOffset"]%line != 0 || c["binOffset"]/line > 255 {
+		if c["binOffset"] < end || c["binOffset"]%line != 0 || c["binOffset"] > 1<<16-1 {
 			t.Errorf("the bin of class %d lies at %d, the one before ends at %d", c["bytes"], c["binOffset"], end)
 		}
 		end = c["binOffset"] + line + (c["room"]+1)*8
