@@ -15,7 +15,7 @@
 //
 //  1. Malloc: the class that holds the size and one byte more; heap.TakeBlock.
 //  2. If the block was in use before, it must still be full of the pattern of freed blocks.
-//  3. patrolLocked looks at one block of the quarantine in the same way.
+//  3. patrolLocked looks at some bytes of the quarantine in the same way.
 //  4. The block is filled with the pattern of new blocks, its slack with the canary; then its record
 //     says that it is live.
 //

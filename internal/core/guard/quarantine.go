@@ -9,16 +9,19 @@ import (
 //
 //	head ... cursor ... tail
 //
-// cursor is the block that patrol looks at next, 0: the oldest. Everything is under Guard.lock.
+// cursor is the block that patrol looks at next, from offset on; 0: the oldest. Everything is under
+// Guard.lock.
 type quarantine struct {
 	head, tail, cursor uint32
 	count              uint32
 	bytes              uintptr
+	offset             uintptr
 }
 
 const (
 	quarantineMost      = 4096
 	quarantineBytesMost = 16 << 20
+	patrolBytes         = 512 // what a malloc looks at
 )
 
 // pushLocked puts a freed block, already filled, at the end of the queue, and takes off what is too much.
@@ -59,7 +62,7 @@ func (g *Guard) popLocked(f *Finding) bool {
 		return false
 	}
 	if q.cursor == q.head {
-		q.cursor = next
+		q.cursor, q.offset = next, 0
 	}
 	q.head = next
 	if next == 0 {
@@ -95,8 +98,7 @@ func (g *Guard) checkReuse(r *record, place heap.Place, zero bool, stack uint32)
 	}
 }
 
-// patrol looks at the next block of the quarantine, so that a write to any of them is found before so
-// many more blocks have been asked for as wait there.
+// patrol looks at the next bytes of the quarantine, so that a write to any of them is found before long.
 func (g *Guard) patrol(stack uint32) {
 	if g.quarantine.count == 0 || !sys.Lock(&g.lock) {
 		return
@@ -113,13 +115,25 @@ func (g *Guard) patrol(stack uint32) {
 func (g *Guard) patrolLocked(f *Finding) {
 	q := &g.quarantine
 	if q.cursor == 0 {
-		q.cursor = q.head
+		q.cursor, q.offset = q.head, 0
 	}
 	if q.cursor == 0 {
 		return
 	}
 	place := g.h().Locate(g.blockOf(q.cursor))
 	r := g.record(place)
-	q.cursor = r.next
-	checkFreed(r, place, f)
+	left := heap.ClassBytes(place.Class) - q.offset
+	bytes := left
+	if bytes > patrolBytes {
+		bytes = patrolBytes
+	}
+	at := mismatch(place.Start+sys.Addr(q.offset), bytes, patternFreed)
+	if at != bytes {
+		f.describe(r, place)
+		f.What, f.Offset = FoundWrittenFreed, q.offset+at
+	}
+	q.offset += bytes
+	if bytes == left {
+		q.cursor, q.offset = r.next, 0
+	}
 }
