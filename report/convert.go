@@ -7,7 +7,13 @@ import "strings"
 
 // convert turns the sections of one block, in their order, into a Usage.
 func convert(sections []*section) *Usage {
-	u := &Usage{}
+	stacks := 0
+	for _, s := range sections {
+		if s.kind() == classStack {
+			stacks++
+		}
+	}
+	u := &Usage{Stacks: make([]Stack, 0, stacks)}
 	var dual *Dual     // the dual thread allocator that heaps and buckets go to
 	var bucket *Bucket // one whose dual thread allocator is still to come
 	flush := func() {

@@ -178,32 +178,31 @@ func (p *parser) stackListLine(ln *line, pos int, w *word) bool {
 func (p *parser) fieldLine(ln *line, pos int, w *word) bool {
 	f := field(w.id)
 	value := bytes.TrimLeft(trimEnd(ln.text[pos+len(w.text):]), " :")
-	var parsed section
-	ok := false
+	var count Count
+	var size Size
+	var frames Histogram
+	ok := true
 	switch {
 	case f < countFields:
-		parsed.counts[f], value, ok = parseCount(value, ln.number)
+		count, value, ok = parseCount(value, ln.number)
 	case f < valueFields:
-		parsed.sizes[f-countFields], value, ok = parseSize(value, ln.number)
+		size, value, ok = parseSize(value, ln.number)
 	case f == fieldHistogram:
-		parsed.frames.Line = ln.number
-		value, ok = parsed.frames.parse(value, ln.number), true
-	case f == fieldLayout:
-		parsed.layout, ok = ln.number, true
+		value = frames.parse(value, ln.number)
 	}
 	if !ok || len(value) > 0 {
 		return false
 	}
-	b, s := p.sectionFor(ln, pos, f, &parsed)
+	b, s := p.sectionFor(ln, pos, f, size)
 	switch {
 	case f < countFields:
-		s.counts[f] = parsed.counts[f]
+		s.counts[f] = count
 	case f < valueFields:
-		s.sizes[f-countFields] = parsed.sizes[f-countFields]
+		s.sizes[f-countFields] = size
 	case f == fieldHistogram:
 		s.frames.Line = ln.number
-		b.addBins(&s.frames, parsed.frames)
-		if len(parsed.frames.Bins) == 0 {
+		b.addBins(&s.frames, frames)
+		if len(frames.Bins) == 0 {
 			b.wantBins = &s.frames
 		}
 	case f == fieldLayout:
@@ -242,7 +241,7 @@ func (p *parser) rowLine(ln *line, pos int, w *word) bool {
 	if !ok || len(rest) > 0 {
 		return false
 	}
-	b, s := p.sectionFor(ln, start, fieldRows, nil)
+	b, s := p.sectionFor(ln, start, fieldRows, Size{})
 	if b.rows++; b.rows <= blockRowsMax {
 		s.rows = append(s.rows, BucketRow{Line: ln.number, Size: size.N,
 			Subsections: subsections.N, Buckets: buckets.N, Failed: failed.N})
@@ -251,9 +250,10 @@ func (p *parser) rowLine(ln *line, pos int, w *word) bool {
 	return true
 }
 
-// sectionFor returns the section that a field at pos belongs to. A field that the current section
-// has already, or cannot have, shows that lines are missing: it starts a nameless section.
-func (p *parser) sectionFor(ln *line, pos int, f field, parsed *section) (*block, *section) {
+// sectionFor returns the section that a field at pos, of this size if it is one, belongs to. A field
+// that the current section has already, or cannot have, shows that lines are missing: it starts a
+// nameless section.
+func (p *parser) sectionFor(ln *line, pos int, f field, size Size) (*block, *section) {
 	from := originOf(ln.text[:pos])
 	b := p.openBlock(from, ln.number)
 	if b == nil {
@@ -262,7 +262,7 @@ func (p *parser) sectionFor(ln *line, pos int, f field, parsed *section) (*block
 	s := b.current
 	fits := s != nil && !s.has(f) && s.class.allows(f) && s.follows(f)
 	if fits && f == fieldCurrent && s.has(fieldInitial) {
-		fits = parsed.size(f).Max() >= s.size(fieldInitial).Min() // stacks never shrink
+		fits = size.Max() >= s.size(fieldInitial).Min() // stacks never shrink
 	}
 	if fits && f == fieldRows && len(s.rows) > 0 {
 		fits = s.rows[len(s.rows)-1].Line == ln.number ||
