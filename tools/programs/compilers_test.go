@@ -86,7 +86,12 @@ func TestGxxBuildsAProgramWithExceptionsAndThreads(t *testing.T) {
 	gxx := need(t, "g++", "g++")
 	size, levels := "20000", [][]string{{"-O1"}}
 	if fullSize {
-		size, levels = "600000", [][]string{{"-O0"}, {"-O2", "-g"}, {"-O2", "-flto", "-frandom-seed=1"}}
+		size = "600000"
+		levels = [][]string{
+			{"-O0", "-DWITH_REGEX"},
+			{"-O2", "-g", "-DWITH_REGEX"},
+			{"-O2", "-flto", "-frandom-seed=1"},
+		}
 	}
 	compare(t, func(s *session) {
 		source := s.copyTestdata("threads.cc")[0]
