@@ -38,7 +38,7 @@ func groupOf(name string) stackGroup {
 	}
 	thread := strings.TrimPrefix(name, "ALLOC_TEMP_")
 	if thread == "" {
-		thread = "a thread without a name"
+		return stackGroup{match: lower, name: "a thread without a name"}
 	}
 	return stackGroup{match: lower, name: "thread " + thread}
 }

@@ -127,6 +127,7 @@ func (w *Warning) addCauses(f *Finding) {
 		}
 		f.Meaning += " The log lines in front of them tell of: " + strings.Join(counted, ", ") + "."
 	}
+	f.Title = strings.TrimSuffix(f.Title, ".") + ", near " + names[0] + "."
 	f.Steps = append(f.Steps, causeAdvice[names[0]])
 }
 
