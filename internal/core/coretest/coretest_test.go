@@ -18,8 +18,8 @@ func TestCore(t *testing.T) {
 	}
 }
 
-// TestPointerAtTheEndOfTheRangeIsReported frees the last words that may be touched. It is not among All, as it takes the
-// ordinary compiler's runtime to fail and not to crash.
+// TestPointerAtTheEndOfTheRangeIsReported frees the last words that may be touched. It is not among All, as it takes
+// the ordinary compiler's runtime to fail and not to crash.
 func TestPointerAtTheEndOfTheRangeIsReported(t *testing.T) {
 	r := newRig(t, 1)
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -43,6 +43,7 @@ func TestPointerAtTheEndOfTheRangeIsReported(t *testing.T) {
 // TestCoreWithPointersChecked runs the tests that call most of the core once more, with every use of unsafe checked as
 // -race does it too. (The race detector itself sees little of the core, whose state lies outside of the Go heap.)
 func TestCoreWithPointersChecked(t *testing.T) {
+	t.Parallel()
 	command := exec.Command("go", "test", "-gcflags=granary/internal/core/...=-d=checkptr",
 		"-run", "^TestCore$/(committed|random_scripts_with_a_look_at|threads_hand|realloc_moves|free_neighbours)", ".")
 	output, err := command.CombinedOutput()

@@ -26,6 +26,7 @@ const (
 // TestCoreUnderGccgo builds the core and its tests with gccgo, as an ordinary program of gccgo's with the Go runtime
 // for the tests, and runs it.
 func TestCoreUnderGccgo(t *testing.T) {
+	t.Parallel()
 	for _, tool := range [][2]string{{"gccgo", "gccgo"}, {"gcc", "gcc"}} {
 		if _, err := exec.LookPath(tool[0]); err != nil {
 			t.Fatalf("%s is needed to build the core: install Debian's package %s (make setup does)", tool[0], tool[1])
