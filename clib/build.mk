@@ -6,12 +6,12 @@ CORE_BUILD    := $(B)/core
 # gccgo called directly does not read build constraints: files for the other compiler end in _gc.go.
 core_files     = $(filter-out %_test.go %_gc.go,$(wildcard internal/core/$(1)/*.go))
 
-OPTIMISE      := -O3 -fno-tree-slp-vectorize -flto=auto -fno-semantic-interposition -fPIC -g
+OPTIMISE      := -O3 -fno-tree-slp-vectorize -flto=auto -flto-partition=one -fno-semantic-interposition -fPIC -g
 GCCGO_FLAGS   := $(OPTIMISE) -fno-split-stack -fno-go-check-divide-zero -fno-go-check-divide-overflow \
                  -fno-exceptions -fno-non-call-exceptions
 # Exceptions pass through operator new; unwind tables are all they need. -fexceptions would keep the core from being
 # inlined.
-GLUE_FLAGS    := $(OPTIMISE) -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-builtin -fasynchronous-unwind-tables \
+GLUE_FLAGS    := $(OPTIMISE) -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-builtin -fasynchronous-unwind-tables -fno-math-errno -fwrapv \
                  -fno-plt -D_GNU_SOURCE -DGRANARY_VERSION=\"$(VERSION)\" -Iclib/include -Iclib/glue
 LINK_FLAGS    := -Wno-lto-type-mismatch -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--as-needed \
                  -nostartfiles

@@ -14,7 +14,7 @@
 #include <stdatomic.h>
 
 /* heap.NoCacheBytes, rounded up. */
-static const uint64_t null_cache[16384 / 8];
+static const uint64_t null_cache[24576 / 8];
 
 enum { THREAD_NEW, THREAD_ENTERING, THREAD_RUNNING, THREAD_DYING };
 

@@ -67,6 +67,11 @@ func (b *bin) slot(index uintptr) *uintptr {
 	return (*uintptr)(unsafe.Add(unsafe.Pointer(b), binBytes+index*slotBytes))
 }
 
+// slotAddr is the address of a slot. A cache lies outside of the Go heap, so its address does not change.
+func (b *bin) slotAddr(index uint32) sys.Addr {
+	return sys.Addr(uintptr(unsafe.Pointer(b))) + binBytes + sys.Addr(index)*slotBytes
+}
+
 // count is the number of blocks in the bin.
 func (b *bin) count() uint32 {
 	return classTable[b.class&63].room + 1 - uint32(b.room)
@@ -79,7 +84,7 @@ func binOf(size uintptr) uintptr {
 }
 
 // classOf is the class of the bin at an offset, 0 for bin 0.
-func classOf(binOffset uintptr) uintptr { return uintptr(classOfBin[uint8(binOffset/binBytes)]) }
+func classOf(binOffset uintptr) uintptr { return uintptr(classOfBin[binOffset/binBytes&511]) }
 
 // initCache fills zeroed memory of cacheBytes.
 func initCache(c Cache) {

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"granary/internal/core/space"
 	"granary/internal/core/sys"
@@ -22,6 +23,7 @@ type central struct {
 	depotCount uint32   // batches in it
 	empty      uint32   // empty spans; more than one only while several threads take their first block
 	recent     uint32   // 1: a cache was refilled since the last release sweep
+	single     uintptr  // a slot for one block on its way to or from a thread without a cache
 
 	out, outPeak          uint64
 	batchesIn, batchesOut uint64
@@ -31,68 +33,70 @@ type central struct {
 
 // refill fills the empty bin of a class. It returns false if no block is to be had.
 func (h *Heap) refill(c Cache, class uintptr) bool {
-	var blocks blockList
 	b := c.classBin(class)
-	n := h.obtain(class, &blocks, classTable[class&63].batch)
+	info := &classTable[class&63]
+	slots := b.slotAddr(info.room - info.batch)
+	n, _ := h.obtain(class, slots, info.batch)
 	if n == 0 {
 		return false
 	}
-	room := classTable[class&63].room - (n - 1)
-	for i := uint32(1); i < n; i++ {
-		*b.slot(uintptr(room + i - 1)) = blocks[i&(batchMost-1)]
+	if n < info.batch {
+		sys.Move(b.slotAddr(info.room-n), slots, uintptr(n)*slotBytes)
 	}
-	*b.slot(uintptr(classTable[class&63].room)) = 0
-	b.newest = blocks[0]
-	b.room = int(room)
+	*b.slot(uintptr(info.room)) = 0
+	b.newest = *b.slot(uintptr(info.room - n))
+	b.room = int(info.room - n + 1)
 	b.refills++
 	return true
 }
 
-// obtain takes up to want blocks of a class from the shared pool, or from a new span. It returns how many: 0 if there
-// is no memory, or a signal handler interrupted the core.
-func (h *Heap) obtain(class uintptr, blocks *blockList, want uint32) uint32 {
+// obtain takes up to want blocks of a class from the shared pool, or from a new span, to slots. It returns how many,
+// and the first: 0 if there is no memory, or a signal handler interrupted the core.
+func (h *Heap) obtain(class uintptr, slots sys.Addr, want uint32) (n uint32, first uintptr) {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
 	if !sys.Lock(&ctl.lock) {
-		return 0
+		return 0, 0
 	}
 	ctl.recent = 1
-	n := uint32(0)
-	if want == info.batch {
-		n = h.takeBatchLocked(ctl, info, blocks)
-	}
-	if n == 0 {
-		n = h.takeFromSpansLocked(ctl, info, blocks, want)
+	if want == info.batch && ctl.depotCount != 0 {
+		ctl.depotCount--
+		ctl.batchesOut++
+		sys.Copy(slots, ctl.depotSlots(info, ctl.depotCount), uintptr(info.batch)*slotBytes)
+		n = info.batch
+	} else {
+		n = h.takeFromSpansLocked(ctl, info, slots, want)
 	}
 	for n == 0 {
 		sys.Unlock(&ctl.lock)
 		ref := h.newSpan(class, info)
 		if ref == 0 || !sys.Lock(&ctl.lock) {
-			return 0
+			return 0, 0
 		}
 		h.addSpanLocked(ctl, ref)
-		n = h.takeFromSpansLocked(ctl, info, blocks, want)
+		n = h.takeFromSpansLocked(ctl, info, slots, want)
 	}
+	first = slots.Word()
 	sys.Unlock(&ctl.lock)
-	return n
+	return n, first
 }
 
-// takeBatchLocked takes the newest batch of the shared pool.
-func (h *Heap) takeBatchLocked(ctl *central, info *classInfo, blocks *blockList) uint32 {
-	if ctl.depotCount == 0 {
-		return 0
-	}
-	ctl.depotCount--
-	ctl.batchesOut++
-	slots := ctl.depot + sys.Addr(uintptr(ctl.depotCount*info.batch)*slotBytes)
-	for i := uint32(0); i < info.batch; i++ {
-		blocks[i&(batchMost-1)] = (slots + sys.Addr(i)*slotBytes).Word()
-	}
-	return info.batch
+// obtainOne takes one block for a thread without a cache, or returns 0.
+func (h *Heap) obtainOne(class uintptr) uintptr {
+	_, block := h.obtain(class, h.classes[class&63].singleSlot(), 1)
+	return block
+}
+
+// singleSlot is the address of single. A central lies outside of the Go heap, so its address does not change.
+func (ctl *central) singleSlot() sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(&ctl.single))) }
+
+// depotSlots is where a batch of the shared pool lies. There is room for one more than may wait there.
+func (ctl *central) depotSlots(info *classInfo, index uint32) sys.Addr {
+	return ctl.depot + sys.Addr(uintptr(index*info.batch)*slotBytes)
 }
 
 // takeFromSpansLocked takes blocks from the fullest spans.
-func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, blocks *blockList, want uint32) uint32 {
+func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, slots sys.Addr, want uint32) uint32 {
 	taken := uint32(0)
 	for taken < want && ctl.listed != 0 {
 		index := bits.Len32(ctl.listed) - 1
@@ -102,11 +106,8 @@ func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, blocks *blockL
 			ctl.empty--
 			s.cold = 0
 		}
-		h.unlistSpan(ctl, ref)
-		taken = h.takeBlocks(ref, info, blocks, taken, want)
-		if s.live < s.blocks {
-			h.listSpan(ctl, ref)
-		}
+		taken += h.takeBlocks(ref, info, slots+sys.Addr(taken)*slotBytes, want-taken)
+		h.relistSpan(ctl, ref)
 	}
 	ctl.out += uint64(taken)
 	if ctl.out > ctl.outPeak {
@@ -131,52 +132,44 @@ type giving struct {
 	refs  [batchMost]space.Ref
 }
 
-// blockList is room for the addresses of a batch. Blocks on their way from a cache to the spans are taken off the
-// cache first, so that no signal or fork between the two steps sees them in both places.
-type blockList [batchMost]uintptr
-
-// returnBlocksLocked sorts blocks into their spans. A block that is not out is left alone, and the last such is
-// returned for a message, with what is wrong.
-func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, blocks *blockList, count uint32,
+// returnBlocksLocked sorts up to batchMost blocks into their spans. A block that is not out is left alone, and the last
+// such is returned for a message, with what is wrong.
+func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, slots sys.Addr, count uint32,
 	give *giving) (wrong sys.Addr, what int) {
 	info := &classTable[class&63]
 	give.count = 0
 	for i := uint32(0); i < count; i++ {
-		block := sys.Addr(blocks[i&(batchMost-1)] &^ freshTag)
+		block := sys.Addr((slots + sys.Addr(i)*slotBytes).Word() &^ freshTag)
 		ref := h.spanOf(block, info)
-		if result := h.returnBlock(ctl, ref, info, block); result != returnedFine {
+		s := h.span(ref)
+		if result := s.returnBlock(uint32(block-h.Addr(ref)), info.magic); result != returnedFine {
 			wrong, what = block, result
 			continue
 		}
 		ctl.out--
-		s := h.span(ref)
-		if s.live != 0 {
+		if uint8(bits.Len32(s.live)) == s.list {
 			continue
 		}
-		s.emptySpan()
-		if ctl.empty == 0 {
+		if s.live == 0 {
+			s.emptySpan()
+			if ctl.empty != 0 {
+				if s.list != listNone {
+					h.unlistSpan(ctl, ref)
+				}
+				ctl.spans--
+				give.refs[give.count&(batchMost-1)] = ref
+				give.count++
+				continue
+			}
 			ctl.empty = 1
-			continue
 		}
-		h.unlistSpan(ctl, ref)
-		ctl.spans--
-		give.refs[give.count&(batchMost-1)] = ref
-		give.count++
+		h.relistSpan(ctl, ref)
 	}
 	return wrong, what
 }
 
-// returnBlocks sorts up to batchMost blocks of a class into their spans. It returns false if the class's lock is
-// this thread's already (a signal handler).
-func (h *Heap) returnBlocks(class uintptr, blocks *blockList, count uint32) bool {
-	ctl := &h.classes[class&63]
-	var give giving
-	if !sys.Lock(&ctl.lock) {
-		return false
-	}
-	wrong, what := h.returnBlocksLocked(ctl, class, blocks, count, &give)
-	sys.Unlock(&ctl.lock)
-	// The owner values of the spans are cleared by whoever emptied them, before anybody else can have them.
+// finishReturn ends what returnBlocksLocked began, when the lock is free again.
+func (h *Heap) finishReturn(class uintptr, give *giving, wrong sys.Addr, what int) {
 	for i := uint32(0); i < give.count; i++ {
 		ref := give.refs[i&(batchMost-1)]
 		h.SetOwner(ref, 0)
@@ -185,34 +178,42 @@ func (h *Heap) returnBlocks(class uintptr, blocks *blockList, count uint32) bool
 	if wrong != 0 {
 		h.misuse(wrong, class, what)
 	}
+}
+
+// returnBlocks sorts blocks into their spans. It returns false if the class's lock is this thread's already (a signal
+// handler), and has then done nothing.
+func (h *Heap) returnBlocks(class uintptr, slots sys.Addr, count uint32) bool {
+	ctl := &h.classes[class&63]
+	var give giving
+	for count > 0 {
+		n := count
+		if n > batchMost {
+			n = batchMost
+		}
+		if !sys.Lock(&ctl.lock) {
+			return false
+		}
+		wrong, what := h.returnBlocksLocked(ctl, class, slots, n, &give)
+		sys.Unlock(&ctl.lock)
+		h.finishReturn(class, &give, wrong, what)
+		slots += sys.Addr(n) * slotBytes
+		count -= n
+	}
 	return true
 }
 
-// takeOff moves the oldest blocks of a bin to a list, up to most.
-func (b *bin) takeOff(blocks *blockList, most uint32) uint32 {
-	end := uintptr(classTable[b.class&63].room)
-	have := b.count()
-	if have == 0 {
-		return 0
+// returnOne sorts one block into its span; as returnBlocks.
+func (h *Heap) returnOne(class uintptr, block sys.Addr) bool {
+	ctl := &h.classes[class&63]
+	var give giving
+	if !sys.Lock(&ctl.lock) {
+		return false
 	}
-	slots := uint32(end) - uint32(b.room) // all but the newest
-	n := slots
-	if n > most {
-		n = most
-	}
-	for i := uint32(0); i < n; i++ {
-		blocks[i&(batchMost-1)] = *b.slot(end - uintptr(n) + uintptr(i))
-	}
-	if n == slots && n < most {
-		blocks[n&(batchMost-1)] = b.newest
-		b.newest, b.room = 0, int(end)+1
-		return n + 1
-	}
-	for i := end - uintptr(n); i > uintptr(b.room); i-- {
-		*b.slot(i - 1 + uintptr(n)) = *b.slot(i - 1)
-	}
-	b.room += int(n)
-	return n
+	ctl.single = uintptr(block)
+	wrong, what := h.returnBlocksLocked(ctl, class, ctl.singleSlot(), 1, &give)
+	sys.Unlock(&ctl.lock)
+	h.finishReturn(class, &give, wrong, what)
+	return true
 }
 
 // flush makes room in a full bin: its older half goes to the shared pool as a batch, or to the spans if the pool
@@ -220,34 +221,49 @@ func (b *bin) takeOff(blocks *blockList, most uint32) uint32 {
 func (h *Heap) flush(c Cache, class uintptr) bool {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
-	var blocks blockList
 	if ctl.depot == 0 {
 		h.makeDepot(ctl, info)
 	}
-	if sys.LockMine(&ctl.lock) {
+	b := c.classBin(class)
+	if ctl.depot == 0 {
+		return h.flushBin(b) // no memory for batches
+	}
+	if !sys.Lock(&ctl.lock) {
 		return false
 	}
-	b := c.classBin(class)
+	oldest := info.room - info.batch
+	bytes := uintptr(info.batch) * slotBytes
+	batch := ctl.depotSlots(info, ctl.depotCount)
+	sys.Copy(batch, b.slotAddr(oldest), bytes)
+	sys.Move(b.slotAddr(uint32(b.room)+info.batch), b.slotAddr(uint32(b.room)), uintptr(oldest-uint32(b.room))*slotBytes)
+	b.room += int(info.batch)
 	b.flushes++
-	count := b.takeOff(&blocks, info.batch)
-	sys.Lock(&ctl.lock)
-	if ctl.depot == 0 || ctl.depotCount >= info.depot || count != info.batch {
+	if ctl.depotCount < ctl.depotLimit(info) {
+		ctl.depotCount++
+		ctl.batchesIn++
 		sys.Unlock(&ctl.lock)
-		return h.returnBlocks(class, &blocks, count)
+		return true
 	}
-	slots := ctl.depot + sys.Addr(uintptr(ctl.depotCount*info.batch)*slotBytes)
-	for i := uint32(0); i < count; i++ {
-		(slots + sys.Addr(i)*slotBytes).SetWord(blocks[i&(batchMost-1)])
-	}
-	ctl.depotCount++
-	ctl.batchesIn++
+	var give giving
+	wrong, what := h.returnBlocksLocked(ctl, class, batch, info.batch, &give)
 	sys.Unlock(&ctl.lock)
+	h.finishReturn(class, &give, wrong, what)
 	return true
+}
+
+// depotLimit is how many batches may wait: an eighth of the blocks of the class's spans, so that a small heap keeps
+// little, and at most classInfo.depot.
+func (ctl *central) depotLimit(info *classInfo) uint32 {
+	limit := depotLeast + ctl.spans*info.blocks/(8*info.batch)
+	if limit > info.depot {
+		limit = info.depot
+	}
+	return limit
 }
 
 // makeDepot takes the memory for a class's batches.
 func (h *Heap) makeDepot(ctl *central, info *classInfo) {
-	memory := h.TakeMeta(sys.AlignUp(uintptr(info.depot*info.batch)*slotBytes, 64))
+	memory := h.TakeMeta(sys.AlignUp(uintptr((info.depot+1)*info.batch)*slotBytes, 64))
 	if memory == 0 || !sys.Lock(&ctl.lock) {
 		return
 	}
@@ -261,29 +277,43 @@ func (h *Heap) makeDepot(ctl *central, info *classInfo) {
 func (h *Heap) drainDepot(class uintptr) {
 	ctl := &h.classes[class&63]
 	info := &classTable[class&63]
-	var blocks blockList
+	var give giving
 	for ctl.depotCount != 0 && sys.Lock(&ctl.lock) {
-		count := uint32(0)
+		wrong, what := sys.Addr(0), 0
+		give.count = 0
 		if ctl.depotCount != 0 {
 			ctl.depotCount--
-			slots := ctl.depot + sys.Addr(uintptr(ctl.depotCount*info.batch)*slotBytes)
-			for ; count < info.batch; count++ {
-				blocks[count&(batchMost-1)] = (slots + sys.Addr(count)*slotBytes).Word()
-			}
+			wrong, what = h.returnBlocksLocked(ctl, class, ctl.depotSlots(info, ctl.depotCount), info.batch, &give)
 		}
 		sys.Unlock(&ctl.lock)
-		h.returnBlocks(class, &blocks, count)
+		h.finishReturn(class, &give, wrong, what)
 	}
+}
+
+// flushBin hands all blocks of a bin to their spans. It returns false, and keeps them, if the class's lock is this
+// thread's already (a signal handler).
+func (h *Heap) flushBin(b *bin) bool {
+	class := uintptr(b.class)
+	if sys.LockMine(&h.classes[class&63].lock) {
+		return false
+	}
+	room, count := uint32(b.room), b.count()
+	if room > 0 {
+		room--
+		*b.slot(uintptr(room)) = b.newest
+	} else {
+		h.returnOne(class, sys.Addr(b.newest)&^freshTag) // no slot is free for the newest
+		count--
+	}
+	b.newest, b.room = 0, int(classTable[class&63].room)+1
+	return h.returnBlocks(class, b.slotAddr(room), count)
 }
 
 // flushAll hands all blocks of a cache to their spans.
 func (h *Heap) flushAll(c Cache) {
-	var blocks blockList
 	for class := uintptr(1); class <= ClassCount; class++ {
-		b := c.classBin(class)
-		for b.newest != 0 && !sys.LockMine(&h.classes[class&63].lock) {
-			count := b.takeOff(&blocks, batchMost)
-			h.returnBlocks(class, &blocks, count)
+		if b := c.classBin(class); b.newest != 0 {
+			h.flushBin(b)
 		}
 	}
 }

@@ -45,18 +45,13 @@ func ClassBlocks(class uintptr) uintptr { return uintptr(classTable[class&63].bl
 // TakeBlock takes a block of a class from its spans, and says whether it reads as zero. It returns 0
 // if there is no memory or a signal handler interrupted the core.
 func (h *Heap) TakeBlock(class uintptr) (block sys.Addr, zero bool) {
-	var blocks blockList
-	if h.obtain(class, &blocks, 1) == 0 {
-		return 0, false
-	}
-	return sys.Addr(blocks[0] &^ freshTag), blocks[0]&freshTag != 0
+	one := h.obtainOne(class)
+	return sys.Addr(one &^ freshTag), one&freshTag != 0
 }
 
 // PutBlock gives one back. It returns false if a signal handler interrupted the core.
 func (h *Heap) PutBlock(class uintptr, block sys.Addr) bool {
-	var blocks blockList
-	blocks[0] = uintptr(block)
-	return h.returnBlocks(class, &blocks, 1)
+	return h.returnOne(class, block)
 }
 
 // Locate finds the block of an address in the range.

@@ -56,11 +56,11 @@ func unmarked(value uintptr) (block sys.Addr, zero bool) {
 
 // allocateUncached serves a thread without a cache: one at its end, or one for which there was no memory.
 func (h *Heap) allocateUncached(class, size uintptr) (block sys.Addr, zero bool) {
-	var blocks blockList
-	if h.obtain(class, &blocks, 1) == 0 {
+	one := h.obtainOne(class)
+	if one == 0 {
 		return h.overflowMalloc(size), false
 	}
-	return unmarked(blocks[0])
+	return unmarked(one)
 }
 
 //go:noinline
@@ -195,9 +195,7 @@ func holds(slots sys.Addr, count uintptr, block sys.Addr) bool {
 }
 
 func (h *Heap) freeUncached(class uintptr, block sys.Addr) {
-	var blocks blockList
-	blocks[0] = uintptr(block)
-	if !h.returnBlocks(class, &blocks, 1) {
+	if !h.returnOne(class, block) {
 		h.freeDeferred(block)
 	}
 }

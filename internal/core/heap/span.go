@@ -96,21 +96,35 @@ func (h *Heap) unlistSpan(ctl *central, ref space.Ref) {
 	s.list = listNone
 }
 
-// takeBlocks adds blocks of a span to a list that holds taken, until it holds want or the span has no more: recycled
-// blocks first, then fresh ones, each by rising addresses. It returns how many the list holds. The span's list is the
-// caller's business.
-func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, blocks *blockList, taken, want uint32) uint32 {
+// relistSpan moves a span to the list for its number of live blocks, or off all lists if it is full.
+func (h *Heap) relistSpan(ctl *central, ref space.Ref) {
+	s := h.span(ref)
+	if s.live < s.blocks && uint8(bits.Len32(s.live)) == s.list {
+		return
+	}
+	if s.list != listNone {
+		h.unlistSpan(ctl, ref)
+	}
+	if s.live < s.blocks {
+		h.listSpan(ctl, ref)
+	}
+}
+
+// takeBlocks moves up to want blocks of a span to slots: recycled blocks first, then fresh ones, each by rising
+// addresses. It returns how many. The span's list is the caller's business.
+func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want uint32) uint32 {
 	s := h.span(ref)
 	first := uintptr(h.Addr(ref))
-	before := taken
+	end := slots + sys.Addr(want)*slotBytes
+	slot := slots
 	word := uintptr(s.hint)
-	for left := s.fresh - s.live; left > 0 && taken < want; {
+	for left := s.fresh - s.live; left > 0 && slot < end; {
 		free := s.free[word&bitmapIndexMask]
-		for ; free != 0 && taken < want; left-- {
+		for ; free != 0 && slot < end; left-- {
 			index := word*wordBits + uintptr(bits.TrailingZeros64(free))
 			free &= free - 1
-			blocks[taken&(batchMost-1)] = first + index*uintptr(info.bytes)
-			taken++
+			slot.SetWord(first + index*uintptr(info.bytes))
+			slot += slotBytes
 		}
 		s.free[word&bitmapIndexMask] = free
 		if free == 0 {
@@ -118,24 +132,23 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, blocks *blockList, tak
 		}
 	}
 	s.hint = uint32(word)
-	for ; taken < want && s.fresh < s.blocks; taken++ {
+	for ; slot < end && s.fresh < s.blocks; slot += slotBytes {
 		block := first + uintptr(s.fresh)*uintptr(info.bytes)
 		if s.fresh >= s.zeroFrom {
 			block |= freshTag
 		}
-		blocks[taken&(batchMost-1)] = block
+		slot.SetWord(block)
 		s.fresh++
 	}
-	s.live += taken - before
+	taken := uint32((slot - slots) / slotBytes)
+	s.live += taken
 	return taken
 }
 
-// returnBlock puts a block back into its span. It returns one of the returned... values.
-func (h *Heap) returnBlock(ctl *central, ref space.Ref, info *classInfo, block sys.Addr) int {
-	s := h.span(ref)
-	offset := uint32(block - h.Addr(ref))
-	index := uint32(uint64(offset) * uint64(info.magic) >> 32)
-	if offset*info.magic >= info.magic {
+// returnBlock puts the block at an offset back into its span. It returns one of the returned... values.
+func (s *span) returnBlock(offset, magic uint32) int {
+	index := uint32(uint64(offset) * uint64(magic) >> 32)
+	if offset*magic >= magic {
 		return returnedNotStart
 	}
 	word := uintptr(index / wordBits)
@@ -148,12 +161,6 @@ func (h *Heap) returnBlock(ctl *central, ref space.Ref, info *classInfo, block s
 		s.hint = uint32(word)
 	}
 	s.live--
-	if list := uint8(bits.Len32(s.live)); list != s.list {
-		if s.list != listNone {
-			h.unlistSpan(ctl, ref)
-		}
-		h.listSpan(ctl, ref)
-	}
 	return returnedFine
 }
 
