@@ -107,6 +107,9 @@ func (t *textWriter) foot(v *View) []string {
 		foot = append(foot, t.wrap("", where)...)
 	}
 	name := v.Name
+	if name == StandardInput {
+		name = "-"
+	}
 	if strings.ContainsAny(name, " '\"$&;()") {
 		name = "'" + strings.ReplaceAll(name, "'", `'\''`) + "'"
 	}

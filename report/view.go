@@ -10,7 +10,7 @@ import (
 
 // View is one file with what was found in it, ready to be written in one of the formats.
 type View struct {
-	Name     string // of the file, "standard input" for none
+	Name     string // of the file, or StandardInput
 	Log      *Log
 	Findings []Finding
 	Width    int  // columns of the terminal
@@ -19,6 +19,9 @@ type View struct {
 	All      bool // everything instead of the first screen
 	Error    string
 }
+
+// StandardInput is the name of a view that was not read from a file.
+const StandardInput = "standard input"
 
 const (
 	defaultWidth  = 80

@@ -152,7 +152,7 @@ func (o *reportOptions) read(stdin io.Reader, file string) (*report.View, error)
 	}
 	v := &report.View{Name: file, Log: log, Findings: report.Analyze(log, question), All: o.all}
 	if file == "-" {
-		v.Name = "standard input"
+		v.Name = report.StandardInput
 	}
 	if err != nil {
 		v.Error = err.Error()
