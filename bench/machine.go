@@ -19,8 +19,10 @@ func MachineLine() string {
 	}
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {
-		parts = append(parts, fmt.Sprintf("Linux %s %s", unix.ByteSliceToString(name.Release[:]),
-			unix.ByteSliceToString(name.Machine[:])))
+		// The version without what a vendor put behind it.
+		release, _, _ := strings.Cut(unix.ByteSliceToString(name.Release[:]), "-")
+		machine := unix.ByteSliceToString(name.Machine[:])
+		parts = append(parts, fmt.Sprintf("Linux %s %s", release, machine))
 	}
 	if text, err := os.ReadFile("/sys/kernel/mm/transparent_hugepage/enabled"); err == nil {
 		_, after, _ := strings.Cut(string(text), "[")
