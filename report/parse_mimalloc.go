@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -8,7 +9,14 @@ import (
 // parse_mimalloc.go: the table that mimalloc prints. Its columns differ between versions, so they
 // are read from the heading.
 
-const mimallocRowsMax = 256
+const (
+	mimallocRowsMax   = 256
+	mimallocNameWidth = 10 // names are set to the right in so many columns
+)
+
+// mimallocNames are those that are known even where a page has lost the blanks in front of them.
+var mimallocNames = []string{"reserved", "committed", "reset", "purged", "touched", "segments",
+	"pages", "mmaps", "commits", "threads", "searches", "numa nodes", "elapsed", "process"}
 
 // mimallocTable is a table whose rows may still come.
 type mimallocTable struct {
@@ -56,29 +64,56 @@ func (p *parser) mimallocLine(s *source, ln *line) bool {
 		return false
 	}
 	text := string(trimEnd(ln.text[t.indent:]))
-	name, rest, ok := strings.Cut(text, ":")
-	name = strings.TrimSpace(name)
-	if !ok || name == "" || len(name) > 24 || len(t.table.Rows) >= mimallocRowsMax {
+	if strings.IndexByte(text, ':') < mimallocNameWidth-1 &&
+		!slices.Contains(mimallocNames, strings.TrimSpace(strings.SplitN(text, ":", 2)[0])) {
 		return false
 	}
-	row := MimallocRow{Name: name, Line: ln.number}
-	if name == "process" {
-		row.Note = strings.TrimSpace(rest)
-		row.Values = processValues(rest, ln.number)
-	} else {
-		row.Values, row.Note = t.values(rest, ln.number)
-		if len(row.Values) == 0 {
-			return false
+	rows := 0
+	for ; text != "" && len(t.table.Rows) < mimallocRowsMax; rows++ {
+		row, rest, ok := t.row(text, ln.number)
+		if !ok {
+			break
 		}
+		t.table.Rows = append(t.table.Rows, row)
+		text = rest
 	}
-	t.table.Rows = append(t.table.Rows, row)
+	if rows == 0 {
+		return false
+	}
 	t.last = ln.number
 	p.attentive = attention
 	return true
 }
 
+// row reads a row, and returns what follows it on the line: some pages print several in one.
+func (t *mimallocTable) row(text string, number int) (row MimallocRow, rest string, ok bool) {
+	name, rest, ok := strings.Cut(text, ":")
+	name = strings.TrimSpace(name)
+	if !ok || name == "" || len(name) > 24 {
+		return row, "", false
+	}
+	row = MimallocRow{Name: name, Line: number}
+	if name == "process" {
+		row.Note = strings.TrimSpace(rest)
+		row.Values = processValues(rest, number)
+		return row, "", true
+	}
+	row.Values, rest = t.values(rest, number)
+	for _, note := range [...]string{"not all freed!", "not all freed", "ok"} {
+		if left, found := strings.CutPrefix(rest, note); found {
+			row.Note, rest = note, strings.TrimSpace(left)
+			break
+		}
+	}
+	if !strings.Contains(rest, ":") {
+		row.Note = strings.TrimSpace(row.Note + " " + rest)
+		rest = ""
+	}
+	return row, rest, len(row.Values) > 0
+}
+
 // values reads the cells of a row, which stand under the headings from the left.
-func (t *mimallocTable) values(text string, number int) (values []MimallocValue, note string) {
+func (t *mimallocTable) values(text string, number int) (values []MimallocValue, rest string) {
 	text = strings.TrimSpace(text)
 	for column := 0; text != "" && column < len(t.columns); column++ {
 		value, rest, ok := parseCell(text, number)
