@@ -29,11 +29,12 @@ $(B)/lib/libgranary.so: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	objcopy --strip-debug $@.debug $@
 
 # The archive holds one object without link-time code, so that any compiler can link it.
-$(B)/lib/libgranary.a: $(CORE_OBJECTS) $(GLUE_OBJECTS)
+$(B)/lib/libgranary.a: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	@mkdir -p $(dir $@)
 	$(CC) -r $(OPTIMISE) -flinker-output=nolto-rel -Wno-lto-type-mismatch -nostdlib -o $(B)/granary.o \
 	    $(GLUE_OBJECTS) $(CORE_OBJECTS)
-	objcopy --strip-debug --wildcard --keep-global-symbol='*' $(B)/granary.o
+	tr -s ' ;\n' '\n' < clib/exports.map | grep -E '^[A-Za-z_]' | grep -vE '^(global|local):$$' > $(B)/exports.txt
+	objcopy --strip-debug --keep-global-symbols=$(B)/exports.txt $(B)/granary.o
 	@rm -f $@
 	ar rcs $@ $(B)/granary.o
 

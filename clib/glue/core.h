@@ -58,6 +58,7 @@ void *core_new_cache(void) CORE_HEAP("ProcessNewCache");
 void core_drop_cache(void *cache) CORE_HEAP("ProcessDropCache");
 void core_idle(uint64_t now, uint64_t age, struct granary_idle_result *result) CORE_HEAP("ProcessIdle");
 void core_read_stats(granary_stats *stats) CORE_HEAP("ProcessReadStats");
+void core_normal_runs(uint64_t counts[2]) CORE_HEAP("ProcessNormalRuns");
 void core_fork_prepare(void) CORE_HEAP("ProcessForkPrepare");
 void core_fork_parent(void) CORE_HEAP("ProcessForkParent");
 void core_fork_child(void) CORE_HEAP("ProcessForkChild");

@@ -27,39 +27,40 @@ void core_guard_fork_child(void) CORE_GUARD("ProcessForkChild");
 static bool active;   /* set once by granary_guard_start */
 static bool patterns; /* full debug mode; else blocks are only counted */
 
-/* While this thread captures or prints a stack: where on the stack it began. What the unwinder
- * and the demangler allocate goes to the system allocator. A value below the caller's frame is left
- * from a signal handler that jumped out, and does not count. */
-static __thread uintptr_t busy INITIAL_EXEC;
+/* Where on its stack this thread began to capture one. What the unwinder and signal handlers do
+ * meanwhile is guarded as ever, but has no stack. A value below the caller's frame is left from a
+ * handler that jumped out, and does not count. */
+static __thread uintptr_t capturing INITIAL_EXEC;
 
-static inline bool is_busy(uintptr_t frame) { return busy != 0 && frame <= busy; }
-
-#define THIS_FRAME ((uintptr_t)__builtin_frame_address(0))
+/* This thread prints: what the demangler allocates is the system allocator's, so that no further
+ * finding gets into the message. */
+static __thread bool printing INITIAL_EXEC;
 
 __attribute__((noinline)) static uint32_t capture(void)
 {
-    uintptr_t frames[FRAMES_MOST];
-    if (!patterns)
+    uintptr_t frames[FRAMES_MOST], here = (uintptr_t)__builtin_frame_address(0);
+    if (!patterns || printing || (capturing != 0 && here <= capturing))
         return 0;
     int saved = errno;
-    busy = THIS_FRAME;
+    capturing = here;
     size_t count = granary_stack_capture(frames);
-    busy = 0;
+    capturing = 0;
     errno = saved;
     return core_guard_intern(frames, count);
 }
 
 void *granary_guard_malloc(size_t size, size_t alignment)
 {
-    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+    if (UNLIKELY(!active || printing))
         return alignment <= 16 ? granary_system_malloc(size)
                                : granary_system_aligned(alignment, size);
     return core_guard_malloc(size, alignment, capture());
 }
 
+/* Blocks that the guard does not know it gives to the system allocator. */
 void granary_guard_free(void *block)
 {
-    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+    if (UNLIKELY(!active))
         granary_system_free(block);
     else
         core_guard_free(block, capture());
@@ -67,21 +68,21 @@ void granary_guard_free(void *block)
 
 void *granary_guard_realloc(void *block, size_t size)
 {
-    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+    if (UNLIKELY(!active))
         return granary_system_realloc(block, size);
     return core_guard_realloc(block, size, capture());
 }
 
 size_t granary_guard_usable_size(const void *block)
 {
-    if (UNLIKELY(!active || is_busy(THIS_FRAME)))
+    if (UNLIKELY(!active))
         return granary_system_usable_size(block);
     return core_guard_usable_size(block, capture());
 }
 
 void granary_guard_check_size(void *block, size_t size)
 {
-    if (active && patterns && !is_busy(THIS_FRAME))
+    if (active && patterns)
         core_guard_check_size(block, size, capture());
 }
 
@@ -97,27 +98,30 @@ void granary_guard_start(void)
     active = true;
 }
 
-/* Called by the core, with no lock held. */
+/* Called by the core, with no lock held. A thread that prints already was interrupted by a handler:
+ * its message cannot be finished. */
 void granary_guard_report(const struct finding *finding)
 {
-    busy = THIS_FRAME;
-    granary_print_finding(finding, patterns);
-    busy = 0;
+    if (!printing) {
+        printing = true;
+        granary_print_finding(finding, patterns);
+        printing = false;
+    }
     abort();
 }
 
 void granary_guard_at_exit(void)
 {
-    if (!active || granary_print_failed())
+    if (!active || printing || granary_print_failed())
         return;
     struct finding finding = {.what = 0};
     if (patterns && !core_guard_check_all(&finding)) {
         finding.call = CALL_EXIT;
         granary_guard_report(&finding);
     }
-    busy = THIS_FRAME;
+    printing = true;
     granary_print_leaks(patterns);
-    busy = 0;
+    printing = false;
 }
 
 void granary_guard_fork_prepare(void)

@@ -39,6 +39,10 @@ EXPORT struct mallinfo2 mallinfo2(void)
     granary_stats stats;
     read_stats(&stats);
     size_t used = used_bytes(&stats);
+    uint64_t runs[2];
+    core_normal_runs(runs);
+    info.hblks += runs[0]; /* to the libc these would be mappings */
+    info.hblkhd += runs[1];
     info.arena += stats.span_bytes;
     info.uordblks += used;
     info.fordblks += stats.span_bytes - used;
@@ -84,6 +88,8 @@ EXPORT int malloc_info(int options, FILE *stream)
     read_stats(&stats);
     size_t used = used_bytes(&stats);
     struct mallinfo2 libc = LIBC(mallinfo2)();
+    uint64_t runs[2];
+    core_normal_runs(runs);
     size_t free_bytes = stats.span_bytes - used;
     fprintf(stream, "<malloc version=\"1\">\n<heap nr=\"0\">\n<sizes>\n");
     for (int i = 0; i < GRANARY_CLASS_COUNT; i++) {
@@ -97,7 +103,8 @@ EXPORT int malloc_info(int options, FILE *stream)
     fprintf(stream, "<total type=\"rest\" count=\"1\" size=\"%zu\"/>\n", free_bytes);
     fprintf(stream, "<system type=\"current\" size=\"%zu\"/>\n", (size_t)stats.span_bytes);
     fprintf(stream, "<system type=\"max\" size=\"%zu\"/>\n</heap>\n", (size_t)stats.used_peak_bytes);
-    fprintf(stream, "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n", libc.hblks, libc.hblkhd);
+    fprintf(stream, "<total type=\"mmap\" count=\"%zu\" size=\"%zu\"/>\n", libc.hblks + runs[0],
+            libc.hblkhd + runs[1]);
     fprintf(stream, "<system type=\"current\" size=\"%zu\"/>\n", (size_t)stats.span_bytes + libc.arena);
     fprintf(stream, "</malloc>\n");
     return 0;

@@ -13,8 +13,12 @@ EXPORT FLATTEN void free(void *block) { core_free(block); }
 
 EXPORT FLATTEN void *calloc(size_t count, size_t size) { return core_calloc(count, size); }
 
+/* Tools that put their own malloc in place of ours (valgrind) know the old functions but not the newest. Those go
+ * through the symbol table to the old ones, so that a tool replaces either all or none. */
+#define BY_SYMBOL __attribute__((noipa))
+
 /* realloc(block, 0) frees, as glibc does. */
-EXPORT void *realloc(void *block, size_t size)
+EXPORT BY_SYMBOL void *realloc(void *block, size_t size)
 {
     if (block == NULL)
         return core_malloc(size);
@@ -80,14 +84,15 @@ EXPORT void *pvalloc(size_t size)
 
 EXPORT size_t malloc_usable_size(void *block) { return core_usable_size(block); }
 
-EXPORT void cfree(void *block) SAME_AS(free);
+void cfree(void *block);
+EXPORT BY_SYMBOL void cfree(void *block) { core_free(block); }
 
 /* C23. The size is what the caller asked for; the heap does not need it, the guard checks it. */
 EXPORT void free_sized(void *block, size_t size)
 {
     if (UNLIKELY(granary_options.guard))
         granary_guard_check_size(block, size);
-    core_free(block);
+    cfree(block);
 }
 
 EXPORT void free_aligned_sized(void *block, size_t alignment, size_t size)

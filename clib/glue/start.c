@@ -168,7 +168,8 @@ __attribute__((constructor(101))) static void at_load(void) { granary_start(); }
 static void finish(void)
 {
     static atomic_flag done = ATOMIC_FLAG_INIT;
-    if (!granary_options.started || process != getpid() || atomic_flag_test_and_set(&done))
+    bool wanted = granary_report_wanted() || (granary_options.mode & MODE_GUARD) != 0;
+    if (!granary_options.started || !wanted || process != getpid() || atomic_flag_test_and_set(&done))
         return;
     granary_guard_at_exit();
     if (granary_report_wanted()) {

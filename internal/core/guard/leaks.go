@@ -29,6 +29,7 @@ type LeakTotals struct {
 // (StackLeaks), and in totals. ranges are pairs of words: where the data of the system's libraries begin
 // and end. It returns false if a signal handler interrupted the guard.
 func (g *Guard) FindLeaks(ranges sys.Addr, count uintptr, totals *LeakTotals) bool {
+	g.drain()
 	if !sys.Lock(&g.lock) {
 		return false
 	}

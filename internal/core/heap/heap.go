@@ -50,6 +50,7 @@ type Heap struct {
 
 	colour        uint32       // of the next normal block; atomic
 	lost          normalCounts // of threads without a cache; atomic
+	systemLive    int64        // bytes of the system allocator's blocks, if there is a limit; atomic
 	overflows     uint64       // small requests that the system allocator served; atomic
 	limitFailures uint64       // atomic
 

@@ -35,20 +35,27 @@ type normalCounts struct {
 	live    int64  // bytes; negative for a thread that frees what others allocated
 }
 
-// mayGrow reports whether the limit leaves room for so many bytes more.
+// mayGrow reports whether the limit leaves room for so many bytes more. What is free but has not gone back to the
+// system does not count; if it stands in the way it goes back now.
 func (h *Heap) mayGrow(bytes uintptr) bool {
-	held := h.Stats().Held + uintptr(atomic.LoadInt64(&h.lost.live))
-	if h.limit == 0 || bytes <= h.limit && held <= h.limit-bytes {
+	if h.limit == 0 {
+		return true
+	}
+	used := h.UsedBytes() + uintptr(atomic.LoadInt64(&h.systemLive))
+	if bytes <= h.limit && used <= h.limit-bytes {
+		if used+h.DirtyBytes() > h.limit-bytes && sys.TryLock(&h.sweepLock) {
+			h.ReleaseIdle(sys.Now(), 0)
+			sys.Unlock(&h.sweepLock)
+		}
 		return true
 	}
 	atomic.AddUint64(&h.limitFailures, 1)
 	return false
 }
 
-// count books normal-tier traffic on the thread's cache. Under a limit, and for threads without a cache, the sum is
-// kept in one place.
+// count books normal-tier traffic on the thread's cache, or for threads without one in one place.
 func (h *Heap) count(c Cache, mallocs, frees, bytes uint64, live int64) {
-	if h.limit != 0 || h.without(c) {
+	if h.without(c) {
 		atomic.AddUint64(&h.lost.mallocs, mallocs)
 		atomic.AddUint64(&h.lost.frees, frees)
 		atomic.AddUint64(&h.lost.bytes, bytes)
@@ -79,6 +86,9 @@ func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
 		return 0
 	}
 	granules := (size + space.GranuleBytes - 1) >> space.GranuleShift
+	if granules == 0 {
+		granules = 1
+	}
 	align := alignment >> space.GranuleShift
 	if align == 0 {
 		align = 1
@@ -149,8 +159,16 @@ func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
 func (h *Heap) countSystem(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	if block != 0 {
 		h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
+		h.countLive(int64(systemUsableSize(block)))
 	}
 	return block
+}
+
+// countLive keeps the bytes of the system allocator's blocks, if there is a limit that they count against.
+func (h *Heap) countLive(bytes int64) {
+	if h.limit != 0 {
+		atomic.AddInt64(&h.systemLive, bytes)
+	}
 }
 
 // normalFree takes back a block of the normal tier's runs.
@@ -174,6 +192,7 @@ func (h *Heap) normalFree(c Cache, ref space.Ref) {
 func (h *Heap) foreignFree(c Cache, block sys.Addr) {
 	if h.mode&ModeSystem == 0 {
 		h.count(c, 0, 1, 0, -int64(systemUsableSize(block)))
+		h.countLive(-int64(systemUsableSize(block)))
 	}
 	systemFree(block)
 }
@@ -213,7 +232,9 @@ func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	}
 	result := systemRealloc(block, size)
 	if result != 0 {
-		h.count(c, 0, 0, 0, int64(systemUsableSize(result))-int64(before))
+		change := int64(systemUsableSize(result)) - int64(before)
+		h.count(c, 0, 0, 0, change)
+		h.countLive(change)
 	}
 	return result
 }
@@ -228,6 +249,7 @@ func (h *Heap) overflowMalloc(size uintptr) sys.Addr {
 	block := systemMalloc(size)
 	if block != 0 {
 		h.count(h.noCache, 0, 0, 0, int64(systemUsableSize(block)))
+		h.countLive(int64(systemUsableSize(block)))
 	}
 	return block
 }

@@ -92,6 +92,9 @@ type IdleResult struct {
 
 func ProcessReadStats(stats *AllStats) { process.ReadStats(stats) }
 
+// ProcessNormalRuns fills counts with the blocks and bytes of NormalRuns.
+func ProcessNormalRuns(counts *[2]uint64) { counts[0], counts[1] = process.NormalRuns() }
+
 func ProcessForkPrepare() { process.ForkPrepare() }
 
 func ProcessForkParent() { process.ForkParent() }

@@ -113,12 +113,13 @@ func (h *Heap) residentBytes(dirty uint64) uint64 {
 	return total
 }
 
-// Summary is the part of the figures that mallinfo2 asks for, in bytes.
-func (h *Heap) Summary() (spans, used, kept uintptr) {
-	var stats AllStats
-	h.ReadStats(&stats)
-	for i := range stats.Classes {
-		used += uintptr(stats.Classes[i].Blocks) * uintptr(stats.Classes[i].BlockBytes)
+// NormalRuns counts the blocks of the normal tier that lie in runs of the range, and their bytes.
+func (h *Heap) NormalRuns() (blocks, bytes uint64) {
+	for g := uintptr(space.First); g < h.Frontier(); g += h.Granules(space.Ref(g)) {
+		if run := h.normalRun(space.Ref(g)); run.class == classNormal {
+			blocks++
+			bytes += uint64(run.bytes)
+		}
 	}
-	return uintptr(stats.SpanBytes), used, uintptr(stats.ResidentBytes)
+	return blocks, bytes
 }

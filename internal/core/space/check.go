@@ -84,6 +84,9 @@ func (s *Space) Stats() Stats {
 	}
 }
 
+// UsedBytes is the size of all used runs.
+func (s *Space) UsedBytes() uintptr { return s.usedGranules << GranuleShift }
+
 // PeakUsedBytes is the most that all used runs had in all at one time, HeldBytes what they and the dirty runs have now.
 func (s *Space) PeakUsedBytes() uintptr { return s.peakUsed << GranuleShift }
 

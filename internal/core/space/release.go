@@ -2,7 +2,8 @@ package space
 
 import "granary/internal/core/sys"
 
-// Released says what a release sweep gave back. Runs counts the pieces of address space.
+// Released says what a release sweep gave back. Runs counts what owners gave back, not what became of it when free
+// neighbours joined.
 type Released struct {
 	Runs    uint64
 	Bytes   uint64
@@ -67,7 +68,7 @@ func (s *Space) ripenLocked(ref Ref, tick, old uint32) bool {
 // releaseRun drops the memory of a run's old granules, side by side ones with one system call.
 func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 	end := uintptr(ref) + uintptr(s.Run(ref).Granules)
-	bytes := uint64(0)
+	runs, bytes := uint64(0), uint64(0)
 	for first := uintptr(ref); first < end; first++ {
 		last := first
 		for ; last < end && *s.age(last) != 0 && tick-*s.age(last) >= old; last++ {
@@ -80,20 +81,23 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 		}
 		dropped := sys.Decommit(s.Base+sys.Addr(first<<GranuleShift), (last-first)<<GranuleShift)
 		for g := first; g < last; g++ {
-			*s.age(g) = 0
 			if !dropped {
 				*s.age(g) = ageUnseen // the system refuses to take it: try again in a second, not at once
+				continue
 			}
+			*s.age(g) = 0
+			runs += uint64(s.Run(Ref(g)).given)
+			s.Run(Ref(g)).given = 0
 		}
 		if dropped {
 			bytes += uint64(last-first) << GranuleShift
-			done.Runs++
 		}
 		first = last
 	}
+	done.Runs += runs
 	done.Bytes += bytes
 	sys.Lock(&s.lock)
-	s.releasedRuns++
+	s.releasedRuns += runs
 	s.releasedBytes += bytes
 	s.joinLocked(ref, s.Run(ref).Granules)
 	sys.Unlock(&s.lock)

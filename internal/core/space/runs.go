@@ -115,6 +115,9 @@ func (s *Space) use(ref Ref, granules uint32) {
 	run.state = stateUsed
 	run.Zero = s.countDirty(ref, granules) == 0
 	run.Next, run.Prev, run.Stamp = 0, 0, 0
+	for g := ref; g < ref+Ref(granules); g++ {
+		s.Run(g).given = 0
+	}
 }
 
 // takeFrontierLocked takes a run from the granules never used.
@@ -200,6 +203,7 @@ func (s *Space) give(ref Ref, age uint32) bool {
 		*s.age(g) = age
 	}
 	s.usedGranules -= uintptr(granules)
+	s.Run(ref).given = uint8(age & ageUnseen)
 	if age == 0 {
 		s.releasedRuns++
 		s.releasedBytes += uint64(granules) << GranuleShift

@@ -52,8 +52,9 @@ type Run struct {
 	head       Ref    // of the run that ends here
 	dirty      uint32 // free: granules that do not read as zero
 	state      uint8
-	Zero       bool // the memory reads as zero as the run is handed out
-	_          [2]byte
+	Zero       bool  // the memory reads as zero as the run is handed out
+	given      uint8 // 1: a run that was given back began at this granule; the sweep counts those
+	_          uint8
 }
 
 // Space is the range. It must lie outside of the Go heap or in static storage; it holds no Go pointer.
