@@ -42,7 +42,7 @@ _Noreturn void granary_fatal(const char *format, ...)
     abort();
 }
 
-/* What the heap found without the guard: heap.span's returned... values. */
+/* What the heap found without the guard: heap.MisuseInside and so on. */
 enum { NOT_START = 1, TWICE = 2, FOREIGN = 3 };
 
 #define HINT "run with GRANARY_DEBUG_ALLOC=1 to see where\n"

@@ -60,7 +60,8 @@ func newRootCommand() *cobra.Command {
 		},
 	}
 	root.SetFlagErrorFunc(usageError)
-	root.AddCommand(newRunCommand(), newBenchCommand(), newVersionCommand(), newEnvironmentTopic())
+	root.AddCommand(newRunCommand(), newReportCommand(), newCompareCommand(), newBenchCommand(),
+		newVersionCommand(), newEnvironmentTopic())
 	return root
 }
 

@@ -234,9 +234,9 @@ func testCounts(t T) {
 	if c.Blocks != 180 || c.BlocksPeak < 180 {
 		t.Errorf("class 48: %d blocks alive, %d at most; want 180", c.Blocks, c.BlocksPeak)
 	}
-	spans, used, kept := r.h.Summary()
-	if spans != 64<<10 || used != 180*48 || kept < used || kept > spans {
-		t.Errorf("Summary: spans %d, used %d, kept %d", spans, used, kept)
+	resident := r.stats.ResidentBytes
+	if r.stats.SpanBytes != 64<<10 || resident < 180*48 || resident > r.stats.SpanBytes {
+		t.Errorf("%d bytes of spans, %d resident; want one span", r.stats.SpanBytes, resident)
 	}
 	r.close()
 }

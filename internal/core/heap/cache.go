@@ -157,11 +157,10 @@ func (h *Heap) binOffset(block sys.Addr) (offset uintptr, ok bool) {
 // that is not marked as freed and there is room for it. The mark of a freed block is the address of the range, which
 // no block has.
 func (b *bin) push(base, block sys.Addr) bool {
-	if !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == uintptr(base) {
-		return false
-	}
+	// Whether there is room comes first: the bins that have none are also those of no class, and in their granules
+	// nothing need lie behind the address.
 	room := b.room - 1
-	if room < 0 {
+	if room < 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == uintptr(base) {
 		return false
 	}
 	(block + sys.WordBytes).SetWord(uintptr(base))

@@ -36,7 +36,7 @@ func (h *Heap) refill(c Cache, class uintptr) bool {
 	b := c.classBin(class)
 	info := &classTable[class&63]
 	slots := b.slotAddr(info.room - info.batch)
-	n, _ := h.obtain(class, slots, info.batch)
+	n, _ := h.obtain(c, class, slots, info.batch)
 	if n == 0 {
 		return false
 	}
@@ -52,7 +52,7 @@ func (h *Heap) refill(c Cache, class uintptr) bool {
 
 // obtain takes up to want blocks of a class from the shared pool, or from a new span, to slots. It returns how many,
 // and the first: 0 if there is no memory, or a signal handler interrupted the core.
-func (h *Heap) obtain(class uintptr, slots sys.Addr, want uint32) (n uint32, first uintptr) {
+func (h *Heap) obtain(c Cache, class uintptr, slots sys.Addr, want uint32) (n uint32, first uintptr) {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
 	if !sys.Lock(&ctl.lock) {
@@ -69,7 +69,7 @@ func (h *Heap) obtain(class uintptr, slots sys.Addr, want uint32) (n uint32, fir
 	}
 	for n == 0 {
 		sys.Unlock(&ctl.lock)
-		ref := h.newSpan(class, info)
+		ref := h.newSpan(c, class, info)
 		if ref == 0 || !sys.Lock(&ctl.lock) {
 			return 0, 0
 		}
@@ -83,7 +83,7 @@ func (h *Heap) obtain(class uintptr, slots sys.Addr, want uint32) (n uint32, fir
 
 // obtainOne takes one block for a thread without a cache, or returns 0.
 func (h *Heap) obtainOne(class uintptr) uintptr {
-	_, block := h.obtain(class, h.classes[class&63].singleSlot(), 1)
+	_, block := h.obtain(h.noCache, class, h.classes[class&63].singleSlot(), 1)
 	return block
 }
 
@@ -307,6 +307,16 @@ func (h *Heap) flushBin(b *bin) bool {
 	}
 	b.newest, b.room = 0, int(classTable[class&63].room)+1
 	return h.returnBlocks(class, b.slotAddr(room), count)
+}
+
+// sortWaiting hands the blocks that wait in batches and in a cache to their spans.
+func (h *Heap) sortWaiting(c Cache) {
+	if !h.without(c) {
+		h.flushAll(c)
+	}
+	for class := uintptr(1); class <= ClassCount; class++ {
+		h.drainDepot(class)
+	}
 }
 
 // flushAll hands all blocks of a cache to their spans.

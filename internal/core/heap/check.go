@@ -112,8 +112,8 @@ func (h *Heap) checkWaiting(class uintptr, ctl *central, info *classInfo) string
 		if empty {
 			continue
 		}
-		newest := b.newest
-		if !h.areOut(class, sys.Addr(uintptr(unsafe.Pointer(&newest))), 1) || b.holds(sys.Addr(newest&^freshTag)) {
+		newest := sys.Addr(uintptr(unsafe.Pointer(&b.newest)))
+		if !h.areOut(class, newest, 1) || b.holds(sys.Addr(b.newest&^freshTag)) {
 			return "heap: a cache's newest block is not out of its span, or is in the cache twice"
 		}
 		count := uintptr(b.count()) - 1

@@ -131,7 +131,7 @@ func ClassSize(size uintptr) uintptr {
 // blockBytes is the size of the block at an address of this heap, or 0 if the range has none there.
 func (h *Heap) blockBytes(block sys.Addr) uintptr {
 	if ref := h.normalBlock(block); ref != 0 {
-		return h.normalUsable(ref)
+		return h.normalRun(ref).bytes
 	}
 	return uintptr(classTable[classOf(uintptr(h.OwnerOf(block)))&63].bytes)
 }

@@ -67,7 +67,7 @@ func (h *Heap) sweep(now, age uint64) (done space.Released, wake uint64) {
 // taken from it reads as zero. It returns true while there is memory of that kind left.
 func (h *Heap) coolKept(class uintptr, now, age uint64) bool {
 	ctl := &h.classes[class&63]
-	if ctl.lists[0] == 0 || !sys.Lock(&ctl.lock) {
+	if !sys.Lock(&ctl.lock) {
 		return false
 	}
 	ref := ctl.lists[0]
@@ -96,6 +96,7 @@ func (h *Heap) coolKept(class uintptr, now, age uint64) bool {
 	sys.Lock(&ctl.lock)
 	if dropped {
 		s.zeroFrom, s.cold = 0, 1
+		h.AddReleased(uint64(h.Bytes(ref)))
 	}
 	s.Stamp = 0
 	h.listSpan(ctl, ref)

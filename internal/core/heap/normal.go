@@ -7,7 +7,7 @@ import (
 	"granary/internal/core/sys"
 )
 
-// This file: the normal tier, requests above SmallMaxBytes. Each is a run of the space of its own; what is larger than
+// This file: the normal tier, requests above SmallMaxBytes. Each is a run of the space of its own. What is larger than
 // normalMaxBytes, or finds the range full, the system allocator serves, as it does all of the tier if the user says so
 // (ModeNormalSystem).
 //
@@ -22,6 +22,7 @@ const (
 	keptDirtyPortion = 4        // by this part than the most that was ever used
 	colourStep       = 64       // blocks do not all start at the same place of a page,
 	colourMask       = 0xfc0    // so that not all compete for the same lines of the processor's caches
+	usableUnit       = 4096     // the usable size of a block ends at such a boundary
 
 	classNormal      = 0xff // span.class of a run of the normal tier
 	classNormalFreed = 0xfe // and after it was freed
@@ -75,7 +76,7 @@ type normalRun struct {
 	class  uint8 // classNormal, in the place of span.class
 	_      [3]byte
 	offset uint32  // of the block in the run
-	bytes  uintptr // asked for
+	bytes  uintptr // usable: what was asked for, up to the end of a page
 }
 
 func (h *Heap) normalRun(ref space.Ref) *normalRun { return (*normalRun)(h.Record(ref).Pointer()) }
@@ -85,10 +86,10 @@ func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
 	if h.mode&ModeNormalSystem != 0 || size > normalMaxBytes || alignment > normalMaxBytes {
 		return 0
 	}
-	granules := (size + space.GranuleBytes - 1) >> space.GranuleShift
-	if granules == 0 {
-		granules = 1
+	if size == 0 {
+		size = 1
 	}
+	granules := (size + space.GranuleBytes - 1) >> space.GranuleShift
 	align := alignment >> space.GranuleShift
 	if align == 0 {
 		align = 1
@@ -98,13 +99,14 @@ func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
 		return 0
 	}
 	s := h.normalRun(ref)
-	s.class, s.offset, s.bytes = classNormal, 0, size
+	s.class, s.offset = classNormal, 0
 	if alignment <= 16 {
 		colour := atomic.AddUint32(&h.colour, colourStep) & colourMask
 		if size+uintptr(colour) <= granules<<space.GranuleShift {
 			s.offset = colour
 		}
 	}
+	s.setUsable(size)
 	return ref
 }
 
@@ -121,9 +123,9 @@ func (h *Heap) normalBlock(block sys.Addr) space.Ref {
 	return space.Ref(granule)
 }
 
-// normalUsable is the bytes from a normal block's start to the end of its run.
-func (h *Heap) normalUsable(ref space.Ref) uintptr {
-	return h.Bytes(ref) - uintptr(h.normalRun(ref).offset)
+// setUsable sets the usable size of a block for which size bytes are asked.
+func (s *normalRun) setUsable(size uintptr) {
+	s.bytes = sys.AlignUp(uintptr(s.offset)+size, usableUnit) - uintptr(s.offset)
 }
 
 func (h *Heap) normalMalloc(c Cache, size uintptr) sys.Addr { return h.normalAligned(c, 16, size) }
@@ -135,7 +137,7 @@ func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 	if ref := h.takeNormal(size, 16); ref != 0 {
 		s := h.normalRun(ref)
 		h.ClearDirty(ref, uintptr(s.offset)+size)
-		h.count(c, 1, 0, uint64(size), int64(size))
+		h.count(c, 1, 0, uint64(size), int64(s.bytes))
 		return h.Addr(ref) + sys.Addr(s.offset)
 	}
 	return h.countSystem(c, systemCalloc(size), size)
@@ -146,8 +148,9 @@ func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
 		return h.tooLarge()
 	}
 	if ref := h.takeNormal(size, alignment); ref != 0 {
-		h.count(c, 1, 0, uint64(size), int64(size))
-		return h.Addr(ref) + sys.Addr(h.normalRun(ref).offset)
+		s := h.normalRun(ref)
+		h.count(c, 1, 0, uint64(size), int64(s.bytes))
+		return h.Addr(ref) + sys.Addr(s.offset)
 	}
 	if alignment <= 16 {
 		return h.countSystem(c, systemMalloc(size), size)
@@ -204,16 +207,16 @@ func (h *Heap) normalRealloc(c Cache, ref space.Ref, size uintptr) sys.Addr {
 	block := h.Addr(ref) + sys.Addr(s.offset)
 	have, before := h.Bytes(ref), s.bytes
 	want := sys.AlignUp(uintptr(s.offset)+size, space.GranuleBytes)
-	fits := size <= h.normalUsable(ref)
-	if !fits && size <= normalMaxBytes && (h.limit == 0 || h.mayGrow(size-before)) {
+	fits := want <= have
+	if !fits && size <= normalMaxBytes && (h.limit == 0 || h.mayGrow(want-have)) {
 		fits = h.Extend(ref, uint32((want-have)>>space.GranuleShift))
 	}
 	if fits {
 		if want <= have/2 {
 			h.Shrink(ref, uint32(want>>space.GranuleShift))
 		}
-		s.bytes = size
-		h.count(c, 0, 0, 0, int64(size)-int64(before))
+		s.setUsable(size)
+		h.count(c, 0, 0, 0, int64(s.bytes)-int64(before))
 		return block
 	}
 	to := h.normalMalloc(c, size)

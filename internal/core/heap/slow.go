@@ -137,21 +137,21 @@ func (h *Heap) validate(class uintptr, block sys.Addr) bool {
 		if granule := h.Granule(block); granule < h.Committed() {
 			s := h.normalRun(space.Ref(granule))
 			if s.class == classNormalFreed && block == h.Addr(space.Ref(granule))+sys.Addr(s.offset) {
-				h.misuse(block, 0, returnedTwice)
+				h.misuse(block, 0, MisuseTwice)
 				return false
 			}
 		}
-		h.misuse(block, 0, returnedForeign)
+		h.misuse(block, 0, MisuseForeign)
 		return false
 	}
 	info := &classTable[class&63]
 	offset := uint32(block-h.Addr(h.spanOf(block, info))) & (info.spanBytes - 1)
 	if offset*info.magic >= info.magic || offset/info.bytes >= info.blocks {
-		h.misuse(block, class, returnedNotStart)
+		h.misuse(block, class, MisuseInside)
 		return false
 	}
 	if (block+sys.WordBytes).Word() == uintptr(h.Base) && h.isFree(class, block) {
-		h.misuse(block, class, returnedTwice)
+		h.misuse(block, class, MisuseTwice)
 		return false
 	}
 	return true

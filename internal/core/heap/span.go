@@ -12,16 +12,20 @@ const (
 	bitmapWords     = tinySpanBytes / 16 / 64
 	spanRecordBytes = 64 + bitmapWords*8
 
-	// freshUnknown etc. name what returning a block can find wrong.
-	returnedFine      = 0
-	returnedNotStart  = 1 // the address is inside a block
-	returnedTwice     = 2 // the block is in the span already
-	returnedForeign   = 3 // no span of that class is there
 	listNone          = 0xff
 	listCount         = 14 // spans are listed by the bit length of live: 0, 1, 2..3, 4..7, ... 4096
 	wordBits          = 64
 	bitmapIndexMask   = bitmapWords - 1
 	spanListIndexMask = 15
+)
+
+// What can be wrong with a block that is freed.
+const (
+	returnedFine = 0
+
+	MisuseInside  = 1 // the address is inside a block
+	MisuseTwice   = 2 // the block is free already
+	MisuseForeign = 3 // no block is there
 )
 
 // span is the record of a run that a class has cut into blocks. All fields are under the class's lock.
@@ -145,16 +149,16 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want u
 	return taken
 }
 
-// returnBlock puts the block at an offset back into its span. It returns one of the returned... values.
+// returnBlock puts the block at an offset back into its span. It returns returnedFine or one of the Misuse... values.
 func (s *span) returnBlock(offset, magic uint32) int {
 	index := uint32(uint64(offset) * uint64(magic) >> 32)
 	if offset*magic >= magic {
-		return returnedNotStart
+		return MisuseInside
 	}
 	word := uintptr(index / wordBits)
 	bit := uint64(1) << (index % wordBits)
 	if index >= s.fresh || s.free[word&bitmapIndexMask]&bit != 0 {
-		return returnedTwice
+		return MisuseTwice
 	}
 	s.free[word&bitmapIndexMask] |= bit
 	if uint32(word) < s.hint {
@@ -176,13 +180,19 @@ func (s *span) emptySpan() {
 	s.Stamp = 0
 }
 
-// newSpan takes a span for a class, or returns 0. No lock is held.
-func (h *Heap) newSpan(class uintptr, info *classInfo) space.Ref {
+// newSpan takes a span for a class, or returns 0. No lock is held. Before the heap grows, the blocks that wait in the
+// shared pool and in the cache of the thread that asks are sorted into their spans: one waiting block can hold a span
+// that is otherwise empty. The heap grows in steps, of an eighth if it is large, so that this is seldom done.
+func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 	if h.limit != 0 && !h.mayGrow(uintptr(info.spanBytes)) {
 		return 0
 	}
 	granules := info.spanBytes >> space.GranuleShift
-	ref := h.Take(granules, granules)
+	ref, need := h.TakeFree(granules, granules)
+	if ref == 0 && need != 0 {
+		h.sortWaiting(c)
+		ref = h.Take(granules, granules)
+	}
 	if ref == 0 {
 		return 0
 	}

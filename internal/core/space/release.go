@@ -102,3 +102,11 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 	s.joinLocked(ref, s.Run(ref).Granules)
 	sys.Unlock(&s.lock)
 }
+
+// AddReleased books memory that the owner of a used run gave back by itself.
+func (s *Space) AddReleased(bytes uint64) {
+	if sys.Lock(&s.lock) {
+		s.releasedBytes += bytes
+		sys.Unlock(&s.lock)
+	}
+}

@@ -55,21 +55,10 @@ func (s *Space) setFree(ref Ref, granules uint32) {
 // interrupted the space itself.
 func (s *Space) Take(granules, align uint32) Ref {
 	for {
-		if !sys.Lock(&s.lock) {
-			return 0
-		}
-		ref := s.takeFreeLocked(granules, align)
-		if ref == 0 {
-			ref = s.takeFrontierLocked(granules, align)
-		}
-		if ref != 0 {
-			s.usedGranules += uintptr(granules)
-			s.notePeak()
-			sys.Unlock(&s.lock)
+		ref, need := s.TakeFree(granules, align)
+		if ref != 0 || need == 0 {
 			return ref
 		}
-		need := uintptr(alignRef(Ref(s.frontier), align)) + uintptr(granules)
-		sys.Unlock(&s.lock)
 		if !sys.Lock(&s.growLock) {
 			return 0
 		}
@@ -80,6 +69,25 @@ func (s *Space) Take(granules, align uint32) Ref {
 			return 0
 		}
 	}
+}
+
+// TakeFree is Take from what is committed: if it returns 0, need is the number of granules to commit, or 0 if that
+// would not help.
+func (s *Space) TakeFree(granules, align uint32) (ref Ref, need uintptr) {
+	if !sys.Lock(&s.lock) {
+		return 0, 0
+	}
+	ref = s.takeFreeLocked(granules, align)
+	if ref == 0 {
+		ref = s.takeFrontierLocked(granules, align)
+	}
+	if ref != 0 {
+		s.usedGranules += uintptr(granules)
+		s.notePeak()
+	}
+	need = uintptr(alignRef(Ref(s.frontier), align)) + uintptr(granules)
+	sys.Unlock(&s.lock)
+	return ref, need
 }
 
 func (s *Space) notePeak() {

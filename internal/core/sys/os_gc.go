@@ -81,10 +81,15 @@ func Clear(addr Addr, bytes uintptr) {
 	}
 }
 
-// Copy copies memory; the two pieces do not overlap.
+// Copy copies memory; the two pieces do not overlap. Not inlined: Go 1.26's compiler stops with an internal error on a
+// copy of a constant size between such slices.
+//
+//go:noinline
 func Copy(to, from Addr, bytes uintptr) { copy(slice(to, bytes), slice(from, bytes)) }
 
 // Move copies memory; the two pieces may overlap.
+//
+//go:noinline
 func Move(to, from Addr, bytes uintptr) { copy(slice(to, bytes), slice(from, bytes)) }
 
 func slice(addr Addr, bytes uintptr) []byte {
