@@ -47,7 +47,7 @@ func TestGccBuildsAProgramToTheByte(t *testing.T) {
 	gcc := need(t, "gcc", "gcc")
 	functions := 60
 	if fullSize {
-		functions = 1500
+		functions = 700
 	}
 	compare(t, func(s *session) {
 		s.copyTestdata("calc/calc.h", "calc/lexer.c", "calc/compile.c", "calc/machine.c", "calc/main.c")
@@ -88,7 +88,6 @@ func TestGxxBuildsAProgramWithExceptionsAndThreads(t *testing.T) {
 	if fullSize {
 		size = "600000"
 		levels = [][]string{
-			{"-O0", "-DWITH_REGEX"},
 			{"-O2", "-g", "-DWITH_REGEX"},
 			{"-O2", "-flto", "-frandom-seed=1"},
 		}
