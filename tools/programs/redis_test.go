@@ -93,7 +93,7 @@ func (r *redisServer) benchmark(requests int, more ...string) {
 func TestRedisUnderItsBenchmarkAndRestartedFromItsDump(t *testing.T) {
 	keys, requests := 3000, 20_000
 	if fullSize {
-		keys, requests = 60_000, 400_000
+		keys, requests = 60_000, 160_000
 	}
 	compare(t, func(s *session) {
 		r := startRedis(s)

@@ -24,7 +24,7 @@ func TestPerlRunsAScriptWithChildrenAndThreads(t *testing.T) {
 	perl := need(t, "perl", "perl")
 	size := 20_000
 	if fullSize {
-		size = 500_000
+		size = 300_000
 	}
 	compareScript(t, "words.pl", size, perl)
 }
@@ -33,7 +33,7 @@ func TestLuaRunsAScriptThatCollects(t *testing.T) {
 	lua := need(t, "lua5.4", "lua5.4")
 	size := 25_000
 	if fullSize {
-		size = 600_000
+		size = 300_000
 	}
 	compareScript(t, "tables.lua", size, lua)
 }
