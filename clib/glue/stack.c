@@ -1,18 +1,14 @@
-/* Stacks: captured by the libc's backtrace, which uses the unwinder of libgcc; named by the
- * loader's list of objects and the symbol tables of their files. docs/design/guard.md has the
- * reasons. */
+/* What is on stacks: functions, named by the loader's list of objects and the symbol tables of their
+ * files, and whose code it is. capture.c captures them. docs/design/guard.md has the reasons. */
 #include "core.h"
 #include "stack.h"
 
 #include <dlfcn.h>
-#include <execinfo.h>
 #include <limits.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-enum { OWN_FRAMES = 12 }; /* room for the library's own frames above the caller's */
 
 static struct {
     uintptr_t start, end; /* the library's code and data; 0 if it is part of the program */
@@ -49,26 +45,18 @@ static int find_own(struct dl_phdr_info *info, size_t bytes, void *unused)
 
 void granary_stack_start(void)
 {
-    void *frame[1];
     dl_iterate_phdr(find_own, NULL);
     ssize_t length = readlink("/proc/self/exe", own.program, sizeof own.program - 1);
     own.program[length > 0 ? length : 0] = '\0';
-    backtrace(frame, 1); /* loads libgcc_s */
+    granary_capture_start(!own.in_program);
 }
 
-/* ---- capture ---- */
-
-size_t granary_stack_capture(uintptr_t frames[FRAMES_MOST])
+size_t granary_stack_skip_own(const uintptr_t *pc, size_t count)
 {
-    void *all[FRAMES_MOST + OWN_FRAMES];
-    int count = backtrace(all, FRAMES_MOST + OWN_FRAMES);
-    int first = own.in_program ? 1 : 0; /* this function, or as many as lie in the library */
-    while (first < count && (uintptr_t)all[first] - own.start < own.end - own.start)
+    size_t first = 0;
+    while (first < count && pc[first] - own.start < own.end - own.start)
         first++;
-    size_t kept = 0;
-    for (; first < count && kept < FRAMES_MOST; first++)
-        frames[kept++] = (uintptr_t)all[first];
-    return kept;
+    return first;
 }
 
 /* ---- names ---- */

@@ -1,4 +1,5 @@
-/* stack.h: capturing stacks, and naming what is on them. Private to guard.c, stack.c and symbols.c. */
+/* stack.h: capturing stacks (capture.c), and naming what is on them (stack.c, symbols.c). Private to
+ * the guard. */
 #ifndef GRANARY_STACK_H
 #define GRANARY_STACK_H
 
@@ -22,8 +23,16 @@ struct code_place {
  * once. */
 void granary_stack_start(void);
 
-/* Captures the frames of this thread's stack, without those of Granary. Returns how many. */
-size_t granary_stack_capture(uintptr_t frames[FRAMES_MOST]);
+/* Prepares capturing; may_load: libgcc_s may be loaded for it. */
+void granary_capture_start(bool may_load);
+
+/* How many of the innermost frames are the library's own. */
+size_t granary_stack_skip_own(const uintptr_t *pc, size_t count);
+
+/* Captures the frames of this thread's stack, without those of Granary. Returns how many. Calls of
+ * one kind have the same frames of Granary, mostly. */
+enum { CAPTURE_MALLOC, CAPTURE_FREE, CAPTURE_KINDS };
+size_t granary_stack_capture(uintptr_t frames[FRAMES_MOST], unsigned kind);
 
 /* Says where a return address lies. Allocates where names are demangled; not thread-safe. */
 void granary_stack_describe(uintptr_t pc, struct code_place *place);
