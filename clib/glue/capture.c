@@ -1,7 +1,7 @@
 /* Capturing stacks with the unwinder of libgcc: exact, but some 100 ns a frame. Most of a stack is
- * the same as at the thread's last call of the same kind, so that stack is kept: as soon as the walk
- * meets a frame of it, and every return address further out is still in its place, the rest is
- * taken over.
+ * the same as at the thread's last call of the same kind, so that stack is kept: as soon as the
+ * walk meets a frame of it, and every return address further out is still in its place, the rest
+ * is taken over.
  *
  * A frame is known by its code address and its stack pointer. On x86-64 the return address into it
  * lies just below that; where this does not hold (a signal's frame, other machines), a stack is not

@@ -36,7 +36,7 @@ static __thread uintptr_t capturing INITIAL_EXEC;
  * finding gets into the message. */
 static __thread bool printing INITIAL_EXEC;
 
-__attribute__((noinline)) static uint32_t capture(unsigned kind)
+__attribute__((noinline)) static uint32_t granary_guard_capture(unsigned kind)
 {
     uintptr_t frames[FRAMES_MOST], here = (uintptr_t)__builtin_frame_address(0);
     if (!patterns || printing || (capturing != 0 && here <= capturing))
@@ -54,7 +54,7 @@ void *granary_guard_malloc(size_t size, size_t alignment)
     if (UNLIKELY(!active || printing))
         return alignment <= 16 ? granary_system_malloc(size)
                                : granary_system_aligned(alignment, size);
-    return core_guard_malloc(size, alignment, capture(CAPTURE_MALLOC));
+    return core_guard_malloc(size, alignment, granary_guard_capture(CAPTURE_MALLOC));
 }
 
 /* Blocks that the guard does not know it gives to the system allocator. */
@@ -63,27 +63,27 @@ void granary_guard_free(void *block)
     if (UNLIKELY(!active))
         granary_system_free(block);
     else
-        core_guard_free(block, capture(CAPTURE_FREE));
+        core_guard_free(block, granary_guard_capture(CAPTURE_FREE));
 }
 
 void *granary_guard_realloc(void *block, size_t size)
 {
     if (UNLIKELY(!active))
         return granary_system_realloc(block, size);
-    return core_guard_realloc(block, size, capture(CAPTURE_FREE));
+    return core_guard_realloc(block, size, granary_guard_capture(CAPTURE_FREE));
 }
 
 size_t granary_guard_usable_size(const void *block)
 {
     if (UNLIKELY(!active))
         return granary_system_usable_size(block);
-    return core_guard_usable_size(block, capture(CAPTURE_FREE));
+    return core_guard_usable_size(block, granary_guard_capture(CAPTURE_FREE));
 }
 
 void granary_guard_check_size(void *block, size_t size)
 {
     if (active && patterns)
-        core_guard_check_size(block, size, capture(CAPTURE_FREE));
+        core_guard_check_size(block, size, granary_guard_capture(CAPTURE_FREE));
 }
 
 void granary_guard_start(void)

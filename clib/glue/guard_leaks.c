@@ -1,7 +1,7 @@
 /* Blocks that were never freed: whose they are, grouped by the stacks that allocated them.
  *
- * Stacks that differ only in where the innermost function calls malloc, and have blocks of one size,
- * make one group: that is what a compiler makes of one call in a loop that it unrolls. */
+ * Stacks that differ only in where the innermost function calls malloc, and have blocks of one
+ * size, make one group: that is what a compiler makes of one call in a loop that it unrolls. */
 #include "core.h"
 #include "guard_print.h"
 #include "stack.h"

@@ -1,4 +1,5 @@
-/* What the guard tells the user: a misuse with its stacks. guard_leaks.c has the end of the process.
+/* What the guard tells the user: a misuse with its stacks. guard_leaks.c has what it tells at the
+ * end of the process.
  *
  * Nothing here allocates but the demangler, which is served by the system allocator. No lock of the
  * guard is held. */
@@ -154,8 +155,8 @@ static void put_what(const struct finding *f)
         granary_print("granary: %s: block %p was written to after it was freed", call, f->block);
         break;
     case FOUND_INSIDE:
-        granary_print("granary: %s(%p): pointer is inside a block, %zu bytes after its start %p", call,
-            f->block, (size_t)(f->block - f->start), f->start);
+        granary_print("granary: %s(%p): pointer is inside a block, %zu bytes after its start %p",
+                      call, f->block, (size_t)(f->block - f->start), f->start);
         break;
     case FOUND_PAST_END:
         if (f->call == CALL_EXIT)
@@ -164,11 +165,12 @@ static void put_what(const struct finding *f)
             granary_print("granary: %s(%p): block was written past its end", call, f->block);
         break;
     case FOUND_WRONG_SIZE:
-        granary_print("granary: %s(%p): block was freed as one of %zu bytes, but %zu were asked for", call,
-            f->block, f->given, f->asked);
+        granary_print("granary: %s(%p): block was freed as one of %zu bytes, "
+                      "but %zu were asked for", call, f->block, f->given, f->asked);
         break;
     default:
-        granary_print("granary: %s(%p): pointer lies in Granary's range but is not a block", call, f->block);
+        granary_print("granary: %s(%p): pointer lies in Granary's range but is not a block", call,
+                      f->block);
     }
 }
 

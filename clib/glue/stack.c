@@ -1,5 +1,6 @@
-/* What is on stacks: functions, named by the loader's list of objects and the symbol tables of their
- * files, and whose code it is. capture.c captures them. docs/design/guard.md has the reasons. */
+/* What is on stacks: functions, named by the loader's list of objects and the symbol tables of
+ * their files, and whose code it is. capture.c captures them. docs/design/guard.md has the
+ * reasons. */
 #include "core.h"
 #include "stack.h"
 

@@ -1,5 +1,5 @@
-/* stack.h: capturing stacks (capture.c), and naming what is on them (stack.c, symbols.c). Private to
- * the guard. */
+/* stack.h: capturing stacks (capture.c), and naming what is on them (stack.c, symbols.c). Private
+ * to the guard. */
 #ifndef GRANARY_STACK_H
 #define GRANARY_STACK_H
 

@@ -5,8 +5,9 @@ import (
 	"granary/internal/core/sys"
 )
 
-// Check walks everything the guard knows and returns what is wrong with it, "" if nothing is. No other
-// thread may use the guard meanwhile. It is for tests; CheckAll looks for faults of the program.
+// Check walks everything the guard knows and returns what is wrong with it, "" if nothing is. No
+// other thread may use the guard meanwhile. It is for tests; CheckAll looks for faults of the
+// program.
 func (g *Guard) Check() string {
 	q := &g.quarantine
 	count, bytes, last, cursor := uint32(0), uintptr(0), uint32(0), q.cursor == 0

@@ -2,9 +2,9 @@ package guard
 
 import "granary/internal/core/sys"
 
-// ForkPrepare takes the guard's locks, before the heap's, so that the child finds none held by a thread
-// that it does not have. A fork from a signal handler that interrupted the guard finds locks that are its
-// own already: those stay.
+// ForkPrepare takes the guard's locks, before the heap's, so that the child finds none held by a
+// thread that it does not have. A fork from a signal handler that interrupted the guard finds locks
+// that are its own already: those stay.
 func (g *Guard) ForkPrepare() {
 	mine := uint32(0)
 	if !sys.Lock(&g.lock) {

@@ -18,8 +18,8 @@ import (
 //	generation               the child of a fork, alone
 //	everything else          whoever holds lock
 //
-// The lock is taken before any of the heap's locks; see the heap for their order. The system allocator
-// is never called under it.
+// The lock is taken before any of the heap's locks; see the heap for their order. The system
+// allocator is never called under it.
 type Guard struct {
 	heap     sys.Addr // const: the heap.Heap
 	shadow   sys.Addr // const: the records, recordsBytes a granule; 0: there is no room for them
@@ -49,8 +49,8 @@ const (
 	lockBitStack = 2
 )
 
-// Init prepares the guard of a heap that has been initialised. patterns is false if blocks are only to be
-// counted.
+// Init prepares the guard of a heap that has been initialised. patterns is false if blocks are only
+// to be counted.
 func (g *Guard) Init(h *heap.Heap, heapAddr sys.Addr, patterns bool) {
 	g.heap = heapAddr
 	g.patterns = patterns
@@ -65,8 +65,8 @@ func (g *Guard) Init(h *heap.Heap, heapAddr sys.Addr, patterns bool) {
 
 func (g *Guard) h() *heap.Heap { return (*heap.Heap)(g.heap.Pointer()) }
 
-// Malloc returns a block of at least size bytes at a multiple of alignment, a power of two of at least
-// 16, or 0 if there is no memory. stack is where it was called.
+// Malloc returns a block of at least size bytes at a multiple of alignment, a power of two of at
+// least 16, or 0 if there is no memory. stack is where it was called.
 func (g *Guard) Malloc(size, alignment uintptr, stack uint32) sys.Addr {
 	if size > mostBytes || alignment > mostBytes {
 		return g.h().TooLarge()
@@ -122,8 +122,8 @@ func (g *Guard) canaryLeast() uintptr {
 	return 0
 }
 
-// Free takes a block back. An address that the guard does not know goes to the system allocator, as long
-// as it is not in the heap's range.
+// Free takes a block back. An address that the guard does not know goes to the system allocator, as
+// long as it is not in the heap's range.
 func (g *Guard) Free(block sys.Addr, stack uint32) {
 	if block == 0 {
 		return
@@ -222,7 +222,8 @@ func (g *Guard) uncount(place heap.Place, block sys.Addr, f *Finding) {
 	}
 }
 
-// deferFree notes a block that a signal handler freed while its thread was inside the guard or the heap.
+// deferFree notes a block that a signal handler freed while its thread was inside the guard or the
+// heap.
 func (g *Guard) deferFree(block sys.Addr) {
 	for i := uintptr(0); i < deferredMost; i++ {
 		if atomic.CompareAndSwapUintptr(&g.deferred[i&(deferredMost-1)], 0, uintptr(block)) {

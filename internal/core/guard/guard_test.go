@@ -9,8 +9,8 @@ import (
 	"granary/internal/core/sys"
 )
 
-// The heap and the guard under test hold no Go pointer and are written through addresses: they lie in
-// memory of their own.
+// The heap and the guard under test hold no Go pointer and are written through addresses: they lie
+// in memory of their own.
 type fixture struct {
 	*Guard
 	heap    *heap.Heap
@@ -84,7 +84,8 @@ func (f *fixture) none(t *testing.T) {
 	}
 }
 
-var sizes = []uintptr{0, 1, 15, 16, 31, 32, 64, 1000, 1024, 2048, 30000, 32767, 32768, 100000, 3 << 20}
+var sizes = []uintptr{0, 1, 15, 16, 31, 32, 64, 1000, 1024, 2048, 30000, 32767, 32768, 100000,
+	3 << 20}
 
 func TestNewBlocksAreFilledAndWatchedBehindTheirEnd(t *testing.T) {
 	f := newFixture(t, true)

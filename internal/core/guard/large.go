@@ -6,18 +6,18 @@ import (
 	"granary/internal/core/sys"
 )
 
-// This file: the table of the blocks that the system allocator serves. largefree.go has the way of a
-// block out of it.
+// This file: the table of the blocks that the system allocator serves. largefree.go has the way of
+// a block out of it.
 
-// largeEntry is the record of a block of the system allocator. Its record has class 0, and next means:
-// 0 not reached, leakReached, leakScanned (leaks.go).
+// largeEntry is the record of a block of the system allocator. Its record has class 0, and next
+// means: 0 not reached, leakReached, leakScanned (leaks.go).
 type largeEntry struct {
 	addr sys.Addr // 0: the entry is free
 	record
 }
 
-// largeTable is an open hash table by address, with a queue of the freed blocks that still wait. All
-// is under Guard.lock.
+// largeTable is an open hash table by address, with a queue of the freed blocks that still wait.
+// All is under Guard.lock.
 //
 //	an address is in      the block is
 //	the table             live, freed, or being freed
@@ -154,8 +154,8 @@ func (t *largeTable) containingLocked(addr sys.Addr) *largeEntry {
 	return nil
 }
 
-// largeMalloc takes a block from the system allocator. If a signal handler interrupted the guard the
-// block stays unknown to it.
+// largeMalloc takes a block from the system allocator. If a signal handler interrupted the guard
+// the block stays unknown to it.
 func (g *Guard) largeMalloc(size, alignment uintptr, stack uint32) sys.Addr {
 	request := size
 	if g.patterns {

@@ -3,8 +3,8 @@ package guard
 import "granary/internal/core/sys"
 
 // checkLargeLocked looks whether the address is that of a live block of the system allocator whose
-// canary is whole, and returns its entry. It returns nil, and fills f, if not; and nil with f empty if
-// the guard does not know the block, and it is for the system allocator to say.
+// canary is whole, and returns its entry. It returns nil, and fills f, if not; and nil with f empty
+// if the guard does not know the block, and it is for the system allocator to say.
 func (g *Guard) checkLargeLocked(block sys.Addr, f *Finding) *largeEntry {
 	e := g.large.findLocked(block)
 	if e == nil {
@@ -81,7 +81,8 @@ func dropRest(block sys.Addr, size uintptr) {
 	}
 }
 
-// queueLarge puts a freed block, already filled, at the end of the queue and takes off what is too much.
+// queueLarge puts a freed block, already filled, at the end of the queue and takes off what is too
+// much.
 func (g *Guard) queueLarge(block sys.Addr, size uintptr, stack uint32) {
 	t := &g.large
 	for sys.Lock(&g.lock) {
@@ -128,7 +129,8 @@ func checkLargeFreed(e *largeEntry, f *Finding) bool {
 	return false
 }
 
-// flushLarge gives all freed blocks back, for when memory is short. It returns false if there are none.
+// flushLarge gives all freed blocks back, for when memory is short. It returns false if there are
+// none.
 func (g *Guard) flushLarge(stack uint32) bool {
 	any := false
 	for sys.Lock(&g.lock) {

@@ -26,8 +26,8 @@ type LeakTotals struct {
 }
 
 // FindLeaks counts the blocks that are live and were allocated by this process: on their stacks
-// (StackLeaks), and in totals. ranges are pairs of words: where the data of the system's libraries begin
-// and end. It returns false if a signal handler interrupted the guard.
+// (StackLeaks), and in totals. ranges are pairs of words: where the data of the system's libraries
+// begin and end. It returns false if a signal handler interrupted the guard.
 func (g *Guard) FindLeaks(ranges sys.Addr, count uintptr, totals *LeakTotals) bool {
 	g.drain()
 	if !sys.Lock(&g.lock) {
@@ -78,8 +78,8 @@ func (g *Guard) reachLocked(from, to sys.Addr, worklist uint32) uint32 {
 	return worklist
 }
 
-// mayBeKept reports whether a reference from a library's data counts for the block. Where stacks are not
-// known it counts for every block.
+// mayBeKept reports whether a reference from a library's data counts for the block. Where stacks
+// are not known it counts for every block.
 func (g *Guard) mayBeKept(r *record) bool {
 	return !g.patterns || g.stacks.at(r.allocStack).kind == KindSystemIfFound
 }
@@ -149,8 +149,8 @@ func (g *Guard) StackLeaks(id uint32) (blocks, bytes uint64) {
 	return s.blocks, s.bytes
 }
 
-// CheckAll looks at every block that is watched: those that wait in the queues and the ends of those that
-// are live. It returns false, and fills f, if one was written to.
+// CheckAll looks at every block that is watched: those that wait in the queues and the ends of
+// those that are live. It returns false, and fills f, if one was written to.
 func (g *Guard) CheckAll(f *Finding) bool {
 	if !sys.Lock(&g.lock) {
 		return true

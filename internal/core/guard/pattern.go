@@ -2,8 +2,8 @@ package guard
 
 import "granary/internal/core/sys"
 
-// What blocks are filled with. The canary differs from 0, which is what is most often written one byte
-// too far.
+// What blocks are filled with. The canary differs from 0, which is what is most often written one
+// byte too far.
 const (
 	patternFresh  = 0xa5
 	patternFreed  = 0xdf

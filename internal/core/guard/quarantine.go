@@ -24,8 +24,8 @@ const (
 	patrolBytes         = 512 // what a malloc looks at
 )
 
-// pushLocked puts a freed block, already filled, at the end of the queue, and takes off what is too much.
-// It fills f if one of those was written to.
+// pushLocked puts a freed block, already filled, at the end of the queue, and takes off what is too
+// much. It fills f if one of those was written to.
 func (g *Guard) pushLocked(place heap.Place, f *Finding) {
 	q := &g.quarantine
 	ref := g.refOf(place.Start)
@@ -45,8 +45,8 @@ func (g *Guard) pushLocked(place heap.Place, f *Finding) {
 	}
 }
 
-// popLocked gives the oldest block back to its span. It returns false if a misuse was found or the heap
-// could not take it.
+// popLocked gives the oldest block back to its span. It returns false if a misuse was found or the
+// heap could not take it.
 func (g *Guard) popLocked(f *Finding) bool {
 	q := &g.quarantine
 	block := g.blockOf(q.head)
@@ -85,8 +85,8 @@ func checkFreed(r *record, place heap.Place, f *Finding) bool {
 	return false
 }
 
-// checkReuse looks at a block that is being handed out again. zero says that its memory went back to the
-// system meanwhile.
+// checkReuse looks at a block that is being handed out again. zero says that its memory went back
+// to the system meanwhile.
 func (g *Guard) checkReuse(r *record, place heap.Place, zero bool, stack uint32) {
 	if zero || r.class() != place.Class || r.state() != stateReusable {
 		return
@@ -98,7 +98,8 @@ func (g *Guard) checkReuse(r *record, place heap.Place, zero bool, stack uint32)
 	}
 }
 
-// patrol looks at the next bytes of the quarantine, so that a write to any of them is found before long.
+// patrol looks at the next bytes of the quarantine, so that a write to any of them is found before
+// long.
 func (g *Guard) patrol(stack uint32) {
 	if g.quarantine.count == 0 || !sys.Lock(&g.lock) {
 		return

@@ -7,12 +7,13 @@ import (
 	"granary/internal/core/sys"
 )
 
-// reallocMoves: blocks of the system allocator below this size always move when they are resized, so that
-// the old address is watched. Larger ones are left to the system allocator, which need not copy.
+// reallocMoves: blocks of the system allocator below this size always move when they are resized,
+// so that the old address is watched. Larger ones are left to the system allocator, which need not
+// copy.
 const reallocMoves = 1 << 20
 
-// Realloc makes a block larger or smaller; neither block nor size is 0. It returns 0, and leaves the block
-// as it was, if there is no memory.
+// Realloc makes a block larger or smaller; neither block nor size is 0. It returns 0, and leaves
+// the block as it was, if there is no memory.
 func (g *Guard) Realloc(block sys.Addr, size uintptr, stack uint32) sys.Addr {
 	if size > mostBytes {
 		return g.h().TooLarge()
@@ -61,7 +62,8 @@ func (g *Guard) move(block sys.Addr, asked, size uintptr, stack uint32) sys.Addr
 	return to
 }
 
-// resizeLocked resizes a block where it is, if the size rounds to its class or fills more than half of it.
+// resizeLocked resizes a block where it is, if the size rounds to its class or fills more than half
+// of it.
 func (g *Guard) resizeLocked(place heap.Place, size uintptr, stack uint32) bool {
 	bytes := heap.ClassBytes(place.Class)
 	if size+g.canaryLeast() > bytes ||

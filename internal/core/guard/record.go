@@ -16,9 +16,9 @@ import (
 //	freed     in the quarantine                  the holder of the lock
 //	reusable  in its span, and was freed once    Malloc, which has the block
 //
-// A record whose class is not that of its span is left from an earlier use of the granule and counts as
-// none. next links the quarantine; in a live block it is 0, but while leaks are counted, when it links
-// the blocks that are reachable and still to be looked at.
+// A record whose class is not that of its span is left from an earlier use of the granule and
+// counts as none. next links the quarantine; in a live block it is 0, but while leaks are counted,
+// when it links the blocks that are reachable and still to be looked at.
 type record struct {
 	asked       uint64
 	allocStack  uint32
@@ -47,8 +47,8 @@ const (
 	generationMask        = 0xffff
 )
 
-// blockRef names a block by its distance from the range's base in units of 16 bytes. 0 is none: the range
-// begins with memory of its own.
+// blockRef names a block by its distance from the range's base in units of 16 bytes. 0 is none: the
+// range begins with memory of its own.
 type blockRef uint32
 
 const blockRefUnit = 16
@@ -68,10 +68,12 @@ func (g *Guard) record(place heap.Place) *record {
 }
 
 // hasRecords reports whether the records of a granule may be touched.
-func (g *Guard) hasRecords(granule uintptr) bool { return granule < atomic.LoadUintptr(&g.committed) }
+func (g *Guard) hasRecords(granule uintptr) bool {
+	return granule < atomic.LoadUintptr(&g.committed)
+}
 
-// commitRecords makes it so. It returns false if there is no memory, or a signal handler interrupted the
-// guard.
+// commitRecords makes it so. It returns false if there is no memory, or a signal handler
+// interrupted the guard.
 func (g *Guard) commitRecords(granule uintptr) bool {
 	if g.hasRecords(granule) {
 		return true
@@ -97,7 +99,9 @@ func (r *record) class() uintptr { return uintptr(atomic.LoadUint32(&r.status) &
 
 func (r *record) state() uint32 { return atomic.LoadUint32(&r.status) >> statusStateShift & 0xff }
 
-func (r *record) generation() uint32 { return atomic.LoadUint32(&r.status) >> statusGenerationShift }
+func (r *record) generation() uint32 {
+	return atomic.LoadUint32(&r.status) >> statusGenerationShift
+}
 
 // setStatus comes last when a record is written: who sees the state sees the other fields too.
 func (r *record) setStatus(class uintptr, state, generation uint32) {

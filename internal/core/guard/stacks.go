@@ -14,9 +14,9 @@ const FramesMost = 24
 //
 //	[buckets][stack, frames][stack, frames] ... used ... committed ... end of the region
 //
-// A stack's number is its distance from the region's start in words; 0 is the unknown stack. Stacks are
-// found without a lock; lock is held while one is added. What is published never changes, but for the
-// counts, which belong to the report of leaks.
+// A stack's number is its distance from the region's start in words; 0 is the unknown stack. Stacks
+// are found without a lock; lock is held while one is added. What is published never changes, but
+// for the counts, which belong to the report of leaks.
 type stackTable struct {
 	region    sys.Addr // const; 0: all stacks are unknown
 	used      uintptr  // bytes; under lock
@@ -68,7 +68,8 @@ func (t *stackTable) frames(id uint32) sys.Addr {
 	return t.region + sys.Addr(uintptr(id)*sys.WordBytes) + stackHeadBytes
 }
 
-// intern is the number of a stack of up to FramesMost frames, 0 if it is not known and cannot be added.
+// intern is the number of a stack of up to FramesMost frames, 0 if it is not known and cannot be
+// added.
 func (t *stackTable) intern(frames sys.Addr, count uintptr) uint32 {
 	if t.region == 0 || count == 0 || count > FramesMost {
 		return 0
@@ -118,7 +119,8 @@ func (t *stackTable) addLocked(bucket *uint32, hash uint64, frames sys.Addr, cou
 	return id
 }
 
-// after is the number of the stack that was added after this one (the first for 0), 0 if there is none.
+// after is the number of the stack that was added after this one (the first for 0), 0 if there is
+// none.
 func (t *stackTable) after(id uint32) uint32 {
 	if t.region == 0 {
 		return 0

@@ -42,8 +42,8 @@ func ClassBytes(class uintptr) uintptr { return uintptr(classTable[class&63].byt
 // ClassBlocks is how many of them a span has.
 func ClassBlocks(class uintptr) uintptr { return uintptr(classTable[class&63].blocks) }
 
-// TakeBlock takes a block of a class from its spans, and says whether it reads as zero. It returns 0
-// if there is no memory or a signal handler interrupted the core.
+// TakeBlock takes a block of a class from its spans, and says whether it reads as zero. It returns
+// 0 if there is no memory or a signal handler interrupted the core.
 func (h *Heap) TakeBlock(class uintptr) (block sys.Addr, zero bool) {
 	one := h.obtainOne(class)
 	return sys.Addr(one &^ freshTag), one&freshTag != 0
@@ -83,7 +83,7 @@ func (h *Heap) SpanAt(granule uintptr) uintptr {
 // SystemAlloc takes a block from the system allocator, counted and held to the limit as the normal
 // tier's are, and a small one as an overflow.
 func (h *Heap) SystemAlloc(alignment, size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(size) {
+	if h.limit != 0 && !h.mayGrow(h.noCache, size) {
 		return h.tooLarge()
 	}
 	block := sys.Addr(0)
@@ -113,7 +113,7 @@ func (h *Heap) SystemFree(block sys.Addr) {
 // SystemRealloc resizes one.
 func (h *Heap) SystemRealloc(block sys.Addr, size uintptr) sys.Addr {
 	before := systemUsableSize(block)
-	if h.limit != 0 && size > before && !h.mayGrow(size-before) {
+	if h.limit != 0 && size > before && !h.mayGrow(h.noCache, size-before) {
 		return h.tooLarge()
 	}
 	to := systemRealloc(block, size)
