@@ -19,10 +19,12 @@ type central struct {
 	listed uint32 // bit i is set if lists[i] is not empty
 	lists  [16]space.Ref
 
-	depot      sys.Addr // room for classInfo.depot batches of addresses, 0 until the first
-	depotCount uint32   // batches in it
+	depot      sys.Addr // room for one batch more than classInfo.depot, 0 until the first
+	spareDepot sys.Addr // another, if one was made while the sweep had the first: see coolDepot
+	depotCount uint32   // batches in depot
+	depotSeen  uint32   // batchesIn, as the last sweep saw it
+	depotWarm  bool     // its memory has been used since it was given back
 	empty      uint32   // empty spans; more than one only while several threads take their first block
-	recent     uint32   // 1: a cache was refilled since the last release sweep
 	single     uintptr  // a slot for one block on its way to or from a thread without a cache
 
 	out, outPeak          uint64
@@ -58,7 +60,6 @@ func (h *Heap) obtain(c Cache, class uintptr, slots sys.Addr, want uint32) (n ui
 	if !sys.Lock(&ctl.lock) {
 		return 0, 0
 	}
-	ctl.recent = 1
 	if want == info.batch && ctl.depotCount != 0 {
 		ctl.depotCount--
 		ctl.batchesOut++
@@ -104,7 +105,6 @@ func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, slots sys.Addr
 		s := h.span(ref)
 		if s.live == 0 {
 			ctl.empty--
-			s.cold = 0
 		}
 		taken += h.takeBlocks(ref, info, slots+sys.Addr(taken)*slotBytes, want-taken)
 		h.relistSpan(ctl, ref)
@@ -251,24 +251,62 @@ func (h *Heap) flush(c Cache, class uintptr) bool {
 	return true
 }
 
-// depotLimit is how many batches may wait: an eighth of the blocks of the class's spans, so that a small heap keeps
+// depotLimit is how many batches may wait: half of the blocks of the class's spans, so that a small heap keeps
 // little, and at most classInfo.depot.
 func (ctl *central) depotLimit(info *classInfo) uint32 {
-	limit := depotLeast + ctl.spans*info.blocks/(8*info.batch)
+	limit := depotLeast + ctl.spans*info.blocks/(2*info.batch)
 	if limit > info.depot {
 		limit = info.depot
 	}
 	return limit
 }
 
+func depotBytes(info *classInfo) uintptr {
+	return sys.AlignUp(uintptr((info.depot+1)*info.batch)*slotBytes, sys.PageBytes())
+}
+
 // makeDepot takes the memory for a class's batches.
 func (h *Heap) makeDepot(ctl *central, info *classInfo) {
-	memory := h.TakeMeta(sys.AlignUp(uintptr((info.depot+1)*info.batch)*slotBytes, 64))
+	memory := ctl.spareDepot
+	if memory == 0 {
+		memory = h.TakeMeta(depotBytes(info))
+	}
 	if memory == 0 || !sys.Lock(&ctl.lock) {
 		return
 	}
 	if ctl.depot == 0 {
 		ctl.depot = memory
+		ctl.spareDepot = 0
+	} else {
+		ctl.spareDepot = memory
+	}
+	sys.Unlock(&ctl.lock)
+}
+
+// coolDepot gives back the memory of a class's room for batches, if no batch has come since the last sweep. While the
+// system drops the pages the class has no such room, and makes another if it needs it.
+func (h *Heap) coolDepot(class uintptr) {
+	ctl := &h.classes[class&63]
+	info := &classTable[class&63]
+	if ctl.depot == 0 || !sys.Lock(&ctl.lock) {
+		return
+	}
+	memory := ctl.depot
+	quiet := ctl.depotCount == 0 && memory != 0 && ctl.depotSeen == uint32(ctl.batchesIn) && ctl.depotWarm
+	if !quiet {
+		ctl.depotWarm = ctl.depotWarm || ctl.depotSeen != uint32(ctl.batchesIn)
+		ctl.depotSeen = uint32(ctl.batchesIn)
+		sys.Unlock(&ctl.lock)
+		return
+	}
+	ctl.depot, ctl.depotWarm = 0, false
+	sys.Unlock(&ctl.lock)
+	sys.Decommit(memory, depotBytes(info))
+	sys.Lock(&ctl.lock)
+	if ctl.depot == 0 {
+		ctl.depot = memory
+	} else {
+		ctl.spareDepot = memory
 	}
 	sys.Unlock(&ctl.lock)
 }

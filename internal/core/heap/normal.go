@@ -37,22 +37,32 @@ type normalCounts struct {
 }
 
 // mayGrow reports whether the limit leaves room for so many bytes more. What is free but has not gone back to the
-// system does not count; if it stands in the way it goes back now.
-func (h *Heap) mayGrow(bytes uintptr) bool {
+// system does not count; if it stands in the way it goes back now. c is the cache of the thread that asks.
+func (h *Heap) mayGrow(c Cache, bytes uintptr) bool {
 	if h.limit == 0 {
 		return true
 	}
-	used := h.UsedBytes() + uintptr(atomic.LoadInt64(&h.systemLive))
-	if bytes <= h.limit && used <= h.limit-bytes {
-		if used+h.DirtyBytes() > h.limit-bytes && sys.TryLock(&h.sweepLock) {
-			h.ReleaseIdle(sys.Now(), 0)
-			sys.Unlock(&h.sweepLock)
+	if !h.fitsLimit(bytes) {
+		h.sortWaiting(c) // blocks that wait hold spans that may be empty otherwise
+		if !h.fitsLimit(bytes) {
+			atomic.AddUint64(&h.limitFailures, 1)
+			return false
 		}
-		return true
 	}
-	atomic.AddUint64(&h.limitFailures, 1)
-	return false
+	if h.systemBytes()+h.HeldBytes() > h.limit-bytes && sys.TryLock(&h.sweepLock) {
+		h.ReleaseIdle(sys.Now(), 0)
+		sys.Unlock(&h.sweepLock)
+	}
+	return true
 }
+
+// fitsLimit compares what is used, and bytes more, with the limit.
+func (h *Heap) fitsLimit(bytes uintptr) bool {
+	return bytes <= h.limit && h.systemBytes()+h.UsedBytes() <= h.limit-bytes
+}
+
+// systemBytes is what the system allocator's blocks have; it is counted under a limit only.
+func (h *Heap) systemBytes() uintptr { return uintptr(atomic.LoadInt64(&h.systemLive)) }
 
 // count books normal-tier traffic on the thread's cache, or for threads without one in one place.
 func (h *Heap) count(c Cache, mallocs, frees, bytes uint64, live int64) {
@@ -131,7 +141,7 @@ func (s *normalRun) setUsable(size uintptr) {
 func (h *Heap) normalMalloc(c Cache, size uintptr) sys.Addr { return h.normalAligned(c, 16, size) }
 
 func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(size) {
+	if !h.mayGrow(c, size) {
 		return h.tooLarge()
 	}
 	if ref := h.takeNormal(size, 16); ref != 0 {
@@ -144,7 +154,7 @@ func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 }
 
 func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(size) {
+	if !h.mayGrow(c, size) {
 		return h.tooLarge()
 	}
 	if ref := h.takeNormal(size, alignment); ref != 0 {
@@ -208,7 +218,7 @@ func (h *Heap) normalRealloc(c Cache, ref space.Ref, size uintptr) sys.Addr {
 	have, before := h.Bytes(ref), s.bytes
 	want := sys.AlignUp(uintptr(s.offset)+size, space.GranuleBytes)
 	fits := want <= have
-	if !fits && size <= normalMaxBytes && (h.limit == 0 || h.mayGrow(want-have)) {
+	if !fits && size <= normalMaxBytes && h.mayGrow(c, want-have) {
 		fits = h.Extend(ref, uint32((want-have)>>space.GranuleShift))
 	}
 	if fits {
@@ -230,7 +240,7 @@ func (h *Heap) normalRealloc(c Cache, ref space.Ref, size uintptr) sys.Addr {
 // foreignRealloc resizes a block of the system allocator to a size above the classes.
 func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	before := systemUsableSize(block)
-	if h.limit != 0 && size > before && !h.mayGrow(size-before) {
+	if size > before && !h.mayGrow(c, size-before) {
 		return h.tooLarge()
 	}
 	result := systemRealloc(block, size)
@@ -245,7 +255,7 @@ func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 // overflowMalloc serves a small request for which there is no span: the range is full, the system refuses memory,
 // the limit is reached, or a signal handler interrupted the core.
 func (h *Heap) overflowMalloc(size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(size) {
+	if !h.mayGrow(h.noCache, size) {
 		return h.tooLarge()
 	}
 	atomic.AddUint64(&h.overflows, 1)

@@ -41,10 +41,10 @@ const (
 //
 // No bit at or above fresh is set, and none in words below hint.
 type span struct {
-	space.Run       // Next and Prev: the list of the class. Stamp: when the sweep saw it empty
+	space.Run       // Next and Prev: the list of the class. Stamp: since when it has been quiet
 	class     uint8 // const while the class has it
 	list      uint8 // index of its list, or listNone
-	cold      uint8 // 1: empty, and its memory went back to the system
+	activity  uint8 // spanActive, spanQuiet or spanPurged: see purge.go
 	_         uint8
 	blocks    uint32 // const while the class has it
 	live      uint32
@@ -146,6 +146,7 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want u
 	}
 	taken := uint32((slot - slots) / slotBytes)
 	s.live += taken
+	s.activity = spanActive
 	return taken
 }
 
@@ -165,6 +166,7 @@ func (s *span) returnBlock(offset, magic uint32) int {
 		s.hint = uint32(word)
 	}
 	s.live--
+	s.activity = spanActive
 	return returnedFine
 }
 
@@ -184,7 +186,7 @@ func (s *span) emptySpan() {
 // shared pool and in the cache of the thread that asks are sorted into their spans: one waiting block can hold a span
 // that is otherwise empty. The heap grows in steps, of an eighth if it is large, so that this is seldom done.
 func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
-	if h.limit != 0 && !h.mayGrow(uintptr(info.spanBytes)) {
+	if !h.mayGrow(c, uintptr(info.spanBytes)) {
 		return 0
 	}
 	granules := info.spanBytes >> space.GranuleShift
@@ -197,7 +199,7 @@ func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 		return 0
 	}
 	s := h.span(ref)
-	s.class, s.list, s.cold = uint8(class), listNone, 0
+	s.class, s.list, s.activity = uint8(class), listNone, spanActive
 	s.blocks, s.live, s.fresh, s.hint = info.blocks, 0, 0, 0
 	s.zeroFrom = 0
 	if !s.Zero {

@@ -94,6 +94,7 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 		}
 		first = last
 	}
+	s.dropRecords(ref)
 	done.Runs += runs
 	done.Bytes += bytes
 	sys.Lock(&s.lock)
@@ -101,6 +102,18 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 	s.releasedBytes += bytes
 	s.joinLocked(ref, s.Run(ref).Granules)
 	sys.Unlock(&s.lock)
+}
+
+// dropRecords gives back the memory of the records inside a large run that is being released. They say nothing: a
+// run is described by its first and last granule's. Only whole pages between those two go back.
+func (s *Space) dropRecords(ref Ref) {
+	granules := s.Run(ref).Granules
+	page := sys.PageBytes()
+	from := sys.AlignUp(uintptr(s.Record(ref+1)), page)
+	to := uintptr(s.Record(ref+Ref(granules)-1)) &^ (page - 1)
+	if to > from && s.countDirty(ref, granules) == 0 {
+		sys.Decommit(sys.Addr(from), to-from)
+	}
 }
 
 // AddReleased books memory that the owner of a used run gave back by itself.

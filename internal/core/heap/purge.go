@@ -1,0 +1,169 @@
+package heap
+
+import (
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
+
+// This file: the part of the release sweep that looks into spans which classes hold. A class keeps one empty span, and
+// after a program unloads its data a few blocks that stay can each keep a span. What lies free in such a span goes back
+// page by page once nothing has happened in the span for long enough.
+//
+// While the system drops pages no lock is held. The sweep therefore takes all free blocks of the span first, as a
+// program would, and puts them back afterwards: nobody else can be given one meanwhile.
+
+// Activity of a span, in span.activity.
+const (
+	spanActive = 0 // blocks came or went since the last sweep
+	spanQuiet  = 1 // not so since Stamp
+	spanPurged = 2 // and its free pages went back
+)
+
+// claim is what the sweep took of a span.
+type claim struct {
+	free  [bitmapWords]uint64
+	fresh uint32
+	count uint32
+}
+
+// purgeSpans looks at every span. It returns true while there is a quiet or active one whose time has not come.
+func (h *Heap) purgeSpans(now, age uint64) bool {
+	waiting := false
+	for granule := uintptr(space.First); granule < h.Committed(); granule++ {
+		class := classOf(uintptr(h.OwnerWord(granule).Word16()))
+		info := &classTable[class&63]
+		if class == 0 || granule&(uintptr(info.spanBytes)>>space.GranuleShift-1) != 0 {
+			continue
+		}
+		if h.purgeSpan(space.Ref(granule), class, now, age) {
+			waiting = true
+		}
+	}
+	return waiting
+}
+
+// purgeSpan returns true if it is too early for the span.
+func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) bool {
+	ctl := &h.classes[class&63]
+	s := h.span(ref)
+	if s.activity == spanPurged || !sys.Lock(&ctl.lock) {
+		return false
+	}
+	// A span on no list has no free block, or is on its way to or from the space.
+	if s.list == listNone || uintptr(s.class) != class || s.activity == spanPurged {
+		sys.Unlock(&ctl.lock)
+		return false
+	}
+	if s.activity == spanActive {
+		s.activity, s.Stamp = spanQuiet, now
+	}
+	if now-s.Stamp < age {
+		sys.Unlock(&ctl.lock)
+		return true
+	}
+	var taken claim
+	h.claimLocked(ctl, ref, &taken)
+	sys.Unlock(&ctl.lock)
+	dropped := h.dropFreePages(ref, &classTable[class&63], &taken)
+	if dropped != 0 {
+		h.AddReleased(uint64(dropped))
+	}
+	sys.Lock(&ctl.lock)
+	if s.activity == spanQuiet { // else somebody returned a block meanwhile
+		s.activity = spanPurged
+	}
+	give := h.unclaimLocked(ctl, ref, &taken, dropped == uintptr(classTable[class&63].spanBytes))
+	sys.Unlock(&ctl.lock)
+	if give {
+		h.SetOwner(ref, 0)
+		h.Give(ref)
+	}
+	return false
+}
+
+// claimLocked takes all free blocks of a span.
+func (h *Heap) claimLocked(ctl *central, ref space.Ref, taken *claim) {
+	s := h.span(ref)
+	if s.live == 0 {
+		ctl.empty--
+	}
+	taken.free, taken.fresh, taken.count = s.free, s.fresh, s.blocks-s.live
+	for word := range s.free {
+		s.free[word] = 0
+	}
+	s.fresh, s.live = s.blocks, s.blocks
+	h.unlistSpan(ctl, ref)
+}
+
+// unclaimLocked puts them back. If others returned all the rest meanwhile and the class has its empty span, the span
+// is to be given to the space, and the result is true.
+func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool) (give bool) {
+	s := h.span(ref)
+	for word := range s.free {
+		s.free[word] |= taken.free[word]
+	}
+	s.fresh, s.hint = taken.fresh, 0
+	s.live -= taken.count
+	if s.live == 0 {
+		s.emptySpan()
+		if all {
+			s.zeroFrom = 0
+		}
+		if ctl.empty != 0 {
+			if s.list != listNone {
+				h.unlistSpan(ctl, ref)
+			}
+			ctl.spans--
+			return true
+		}
+		ctl.empty++
+	}
+	h.relistSpan(ctl, ref)
+	return false
+}
+
+// dropFreePages gives back the pages of a span that hold none but claimed blocks, and returns how many bytes.
+func (h *Heap) dropFreePages(ref space.Ref, info *classInfo, taken *claim) uintptr {
+	touched := taken.fresh
+	if from := h.span(ref).zeroFrom; from > touched {
+		touched = from
+	}
+	page := sys.PageBytes()
+	end := sys.AlignUp(uintptr(touched)*uintptr(info.bytes), page)
+	if touched != 0 && taken.count == info.blocks {
+		end = uintptr(info.spanBytes) // an empty span goes back whole
+	}
+	dropped := uintptr(0)
+	for at := uintptr(0); at < end; at += page {
+		from := at
+		for at < end && taken.pageIsFree(info, uint32(at), uint32(page)) {
+			at += page
+		}
+		if at > from && sys.Decommit(h.Addr(ref)+sys.Addr(from), at-from) {
+			dropped += at - from
+		}
+	}
+	return dropped
+}
+
+// pageIsFree reports whether every block that touches the page at an offset is claimed. Blocks never used are.
+func (taken *claim) pageIsFree(info *classInfo, offset, page uint32) bool {
+	index := offset / info.bytes
+	end := (offset+page-1)/info.bytes + 1
+	if end > taken.fresh {
+		end = taken.fresh
+	}
+	for index < end {
+		bit := index % wordBits
+		count := wordBits - bit
+		if count > end-index {
+			count = end - index
+		}
+		mask := ^uint64(0) >> (wordBits - count) << bit
+		if taken.free[uintptr(index/wordBits)&bitmapIndexMask]&mask != mask {
+			return false
+		}
+		index += count
+	}
+	return true
+}
