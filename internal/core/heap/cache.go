@@ -25,15 +25,15 @@ type Cache sys.Addr
 // malloc waits for the free before it: a third of the time of a malloc and free pair.
 type bin struct {
 	newest  uintptr
-	room    int     // free slots
+	room    uint32  // free slots
+	class   uint32  // const
 	mask    uintptr // const: bytes of a span - 1
 	magic   uintptr // const: ceil(2^64 / block size); see isStart
 	mallocs uint64  // blocks handed out by this bin since the start of the process
 	asked   uint64  // bytes asked for in those calls
 	refills uint32
 	flushes uint32
-	class   uint32 // const
-	_       uint32
+	_       [8]byte
 }
 
 // header follows the bins. The normal tier's counts belong to the thread as the bins' do.
@@ -74,7 +74,7 @@ func (b *bin) slotAddr(index uint32) sys.Addr {
 
 // count is the number of blocks in the bin.
 func (b *bin) count() uint32 {
-	return classTable[b.class&63].room + 1 - uint32(b.room)
+	return classTable[b.class&63].room + 1 - b.room
 }
 
 // binOf is the offset of the bin for a size up to SmallMaxBytes.
@@ -91,7 +91,7 @@ func initCache(c Cache) {
 	for class := uintptr(1); class <= ClassCount; class++ {
 		info := &classTable[class&63]
 		b := c.classBin(class)
-		b.room = int(info.room) + 1
+		b.room = info.room + 1
 		b.class = uint32(class)
 		b.mask = uintptr(info.spanBytes) - 1
 		b.magic = ^uintptr(0)/uintptr(info.bytes) + 1
@@ -159,14 +159,14 @@ func (h *Heap) binOffset(block sys.Addr) (offset uintptr, ok bool) {
 func (b *bin) push(base, block sys.Addr) bool {
 	// Whether there is room comes first: the bins that have none are also those of no class, and in their granules
 	// nothing need lie behind the address.
-	room := b.room - 1
-	if room < 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == uintptr(base) {
+	room := uintptr(b.room)
+	if room == 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == uintptr(base) {
 		return false
 	}
 	(block + sys.WordBytes).SetWord(uintptr(base))
-	*b.slot(uintptr(room)) = b.newest
+	*b.slot(room - 1) = b.newest
 	b.newest = uintptr(block)
-	b.room = room
+	b.room--
 	return true
 }
 

@@ -47,7 +47,7 @@ func (h *Heap) refill(c Cache, class uintptr) bool {
 	}
 	*b.slot(uintptr(info.room)) = 0
 	b.newest = *b.slot(uintptr(info.room - n))
-	b.room = int(info.room - n + 1)
+	b.room = info.room - n + 1
 	b.refills++
 	return true
 }
@@ -235,8 +235,8 @@ func (h *Heap) flush(c Cache, class uintptr) bool {
 	bytes := uintptr(info.batch) * slotBytes
 	batch := ctl.depotSlots(info, ctl.depotCount)
 	sys.Copy(batch, b.slotAddr(oldest), bytes)
-	sys.Move(b.slotAddr(uint32(b.room)+info.batch), b.slotAddr(uint32(b.room)), uintptr(oldest-uint32(b.room))*slotBytes)
-	b.room += int(info.batch)
+	sys.Move(b.slotAddr(b.room+info.batch), b.slotAddr(b.room), uintptr(oldest-b.room)*slotBytes)
+	b.room += info.batch
 	b.flushes++
 	if ctl.depotCount < ctl.depotLimit(info) {
 		ctl.depotCount++
@@ -335,7 +335,7 @@ func (h *Heap) flushBin(b *bin) bool {
 	if sys.LockMine(&h.classes[class&63].lock) {
 		return false
 	}
-	room, count := uint32(b.room), b.count()
+	room, count := b.room, b.count()
 	if room > 0 {
 		room--
 		*b.slot(uintptr(room)) = b.newest
@@ -343,7 +343,7 @@ func (h *Heap) flushBin(b *bin) bool {
 		h.returnOne(class, sys.Addr(b.newest)&^freshTag) // no slot is free for the newest
 		count--
 	}
-	b.newest, b.room = 0, int(classTable[class&63].room)+1
+	b.newest, b.room = 0, classTable[class&63].room+1
 	return h.returnBlocks(class, b.slotAddr(room), count)
 }
 

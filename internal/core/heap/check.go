@@ -103,8 +103,8 @@ func (h *Heap) checkWaiting(class uintptr, ctl *central, info *classInfo) string
 	}
 	for c := h.caches; c != 0; c = c.header().next {
 		b := c.classBin(class)
-		empty := b.room == int(info.room)+1
-		if b.room < 0 || b.room > int(info.room)+1 || empty != (b.newest == 0) ||
+		empty := b.room == info.room+1
+		if b.room > info.room+1 || empty != (b.newest == 0) ||
 			!empty && *b.slot(uintptr(info.room)) != 0 {
 			return "heap: a bin's stack is out of its bounds"
 		}

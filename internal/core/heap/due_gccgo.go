@@ -6,3 +6,6 @@ package heap
 func ProcessNextLook(now, quiet uint64) uint64 {
 	return process.NextLook(Cache(currentCache()), now, quiet)
 }
+
+// ProcessGiveTail gives the address space back that the heap has only reserved.
+func ProcessGiveTail() { process.GiveTail() }
