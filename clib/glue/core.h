@@ -59,6 +59,7 @@ void core_drop_cache(void *cache) CORE_HEAP("ProcessDropCache");
 void core_idle(uint64_t now, uint64_t age, struct granary_idle_result *result) CORE_HEAP("ProcessIdle");
 void core_read_stats(granary_stats *stats) CORE_HEAP("ProcessReadStats");
 void core_normal_runs(uint64_t counts[2]) CORE_HEAP("ProcessNormalRuns");
+void core_give_tail(void) CORE_HEAP("ProcessGiveTail");
 void core_fork_prepare(void) CORE_HEAP("ProcessForkPrepare");
 void core_fork_parent(void) CORE_HEAP("ProcessForkParent");
 void core_fork_child(void) CORE_HEAP("ProcessForkChild");
@@ -96,6 +97,10 @@ void granary_guard_check_size(void *block, size_t size);
 void granary_guard_fork_prepare(void); /* before the core's */
 void granary_guard_fork_parent(void);  /* after the core's */
 void granary_guard_fork_child(void);
+
+/* ---- system.c ---- */
+
+void granary_system_start(void);
 
 /* ---- wait.c, sys.c, message.c ---- */
 

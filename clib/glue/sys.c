@@ -2,6 +2,7 @@
  * and madvise with functions that allocate, and errno must stay as the program left it. */
 #include "core.h"
 
+#include <errno.h>
 #include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -71,6 +72,20 @@ bool granary_sys_decommit(uintptr_t address, size_t bytes)
         return true;
     return !failed(raw6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED, -1, 0));
+}
+
+/* 0: done, 1: somebody else has some of these addresses, 2: the system refuses. Linux before 4.17
+ * does not know the flag and takes the address for a wish. */
+int32_t granary_sys_map_at(uintptr_t address, size_t bytes)
+{
+    long result = raw6(SYS_mmap, (long)address, (long)bytes, PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+    if (failed(result))
+        return result == -EEXIST ? 1 : 2;
+    if ((uintptr_t)result == address)
+        return 0;
+    raw6(SYS_munmap, result, (long)bytes, 0, 0, 0, 0);
+    return 1;
 }
 
 void granary_sys_release(uintptr_t address, size_t bytes)

@@ -145,6 +145,9 @@ func (s *Space) takeFrontierLocked(granules, align uint32) Ref {
 
 // grow commits the range, and the tables that describe it, up to that many granules or more. growLock is held.
 func (s *Space) grow(upTo uintptr) bool {
+	if s.tail != 0 {
+		return s.growTail(upTo)
+	}
 	if upTo > s.total {
 		return false
 	}

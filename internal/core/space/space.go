@@ -69,7 +69,7 @@ type Space struct {
 
 	committed   uintptr // granules that may be touched; only grows; read without a lock
 	frontier    uintptr // first granule never used; under lock
-	total       uintptr // const: granules in the range
+	total       uintptr // granules in the range; const but for GiveTail, then what is committed
 	records     sys.Addr
 	recordBytes uintptr // const
 
@@ -86,6 +86,7 @@ type Space struct {
 	recordsUpTo   uintptr // bytes of records committed; under growLock
 	agesUpTo      uintptr // bytes of the age table committed; under growLock
 	ownersUpTo    uintptr // bytes of the owner table committed; under growLock
+	tail          uintptr // after GiveTail: granules that the range may still grow to; under growLock
 
 	dirtyGranules uintptr // under lock, as the counts below
 	usedGranules  uintptr
