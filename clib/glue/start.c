@@ -19,6 +19,7 @@ extern void *__libc_stack_end __attribute__((weak)); /* the loader's: where the 
 extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (*child)(void), void *dso);
 
 static pid_t process; /* whose report this is: a vfork child's exit is not ours */
+static atomic_flag finished = ATOMIC_FLAG_INIT;
 
 static char **environment(void)
 {
@@ -131,6 +132,7 @@ static void fork_child(void)
     core_fork_child();
     granary_guard_fork_child();
     process = getpid();
+    atomic_flag_clear(&finished); /* the parent may be at its end */
     granary_report_after_fork_child();
 }
 
@@ -152,6 +154,7 @@ void granary_start(void)
     granary_thread_start();
     granary_options.started = true;
     atomic_store(&state, 2);
+    granary_system_start();
     process = getpid();
     __register_atfork(fork_prepare, fork_parent, fork_child, NULL);
     granary_report_setup(granary_getenv("GRANARY_REPORT"), granary_getenv("GRANARY_REPORT_FILE"));
@@ -165,11 +168,16 @@ void granary_start(void)
 
 __attribute__((constructor(101))) static void at_load(void) { granary_start(); }
 
+static bool is_finish_wanted(void)
+{
+    return granary_options.started &&
+           (granary_report_wanted() || (granary_options.mode & MODE_GUARD) != 0);
+}
+
+/* Once a process, by whoever ends it first: another thread's _exit does not wait for it. */
 static void finish(void)
 {
-    static atomic_flag done = ATOMIC_FLAG_INIT;
-    bool wanted = granary_report_wanted() || (granary_options.mode & MODE_GUARD) != 0;
-    if (!granary_options.started || !wanted || process != getpid() || atomic_flag_test_and_set(&done))
+    if (atomic_flag_test_and_set(&finished))
         return;
     granary_guard_at_exit();
     if (granary_report_wanted()) {
@@ -179,12 +187,18 @@ static void finish(void)
     }
 }
 
-__attribute__((destructor(101))) static void at_exit(void) { finish(); }
+__attribute__((destructor(101))) static void at_exit(void)
+{
+    if (is_finish_wanted())
+        finish();
+}
 
-/* A process that ends by _exit runs no destructors; its report is printed all the same. */
+/* A process that ends by _exit runs no destructors; its report is printed all the same. The child of
+ * a vfork ends this way too: it has its parent's memory, and the report is its parent's. */
 EXPORT _Noreturn void _exit(int status)
 {
-    finish();
+    if (is_finish_wanted() && process == getpid())
+        finish();
     for (;;)
         syscall(SYS_exit_group, status);
 }

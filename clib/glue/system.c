@@ -11,6 +11,11 @@ void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
 
+/* The libc prepares its heap at its first block, with a call of getrandom. It does so
+ * here, while the process starts: later the program may have shut itself into a sandbox that does
+ * not know that call. */
+void granary_system_start(void) { __libc_free(__libc_malloc(1)); }
+
 void *granary_system_malloc(size_t size) { return __libc_malloc(size); }
 
 void *granary_system_calloc(size_t size) { return __libc_calloc(1, size); }
