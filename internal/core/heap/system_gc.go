@@ -2,60 +2,177 @@
 
 package heap
 
-import "granary/internal/core/sys"
+import (
+	"math/bits"
 
-// In Go programs the system allocator is the operating system: a mapping a block, with the mapping's size in front.
+	"granary/internal/core/sys"
+)
+
+// In Go programs the system allocator is the operating system. A large block is a mapping of its own; a small one, for
+// which it is asked only when the range is full, is cut from chunks. Address space is never given back: an address of
+// a freed block that the program has kept must not become one of the Go heap. Freed mappings keep their addresses,
+// without memory, for later ones of about that size.
+//
+// Two words in front of a block say what it lies in: the start of its mapping, 0 for one cut from a chunk, and its
+// usable bytes.
+//
 // The caller holds its cache itself, and misuse is told to whoever set MisuseHandler.
 
-const mappingHeader = 4096
+const (
+	systemHeadBytes  = 16
+	systemFrontBytes = 4096 // of a mapping, before its block: keeps that aligned to a page
+	systemChunkBytes = 1 << 20
+	systemWaste      = 4 // a mapping may be larger than needed by this part of it
+)
 
-func systemMalloc(size uintptr) sys.Addr {
+// freeMapping is an address range without memory.
+type freeMapping struct {
+	start sys.Addr
+	bytes uintptr
+}
+
+// system is the state of the allocator; all of it is under lock.
+var system struct {
+	lock      uint32
+	mappings  []freeMapping
+	lists     [64]sys.Addr // freed small blocks by the logarithm of their size, linked through their first word
+	chunkNext sys.Addr
+	chunkEnd  sys.Addr
+}
+
+func systemMalloc(size uintptr) sys.Addr { return systemAligned(16, size) }
+
+func systemAligned(alignment, size uintptr) sys.Addr {
+	if size <= SmallMaxBytes && alignment <= 16 {
+		return systemSmall(size)
+	}
 	page := sys.PageBytes()
-	bytes := sys.AlignUp(size, page) + mappingHeader
-	if bytes < size {
+	front := uintptr(systemFrontBytes)
+	if alignment > front {
+		front = alignment
+	}
+	bytes := sys.AlignUp(size, page) + page + front
+	if bytes < size || bytes < front {
 		return 0
 	}
-	start := sys.Reserve(bytes)
+	start, bytes := takeMapping(bytes)
 	if start == 0 {
 		return 0
 	}
-	if !sys.Commit(start, bytes) {
-		sys.Release(start, bytes)
-		return 0
-	}
-	start.SetWord(bytes)
-	return start + mappingHeader
+	block := sys.Addr(sys.AlignUp(uintptr(start)+systemFrontBytes, alignment))
+	setHead(block, start, uintptr(start)+bytes-uintptr(block))
+	return block
 }
 
-func systemCalloc(size uintptr) sys.Addr { return systemMalloc(size) }
+// takeMapping returns memory that reads as zero, and how much.
+func takeMapping(bytes uintptr) (sys.Addr, uintptr) {
+	sys.Lock(&system.lock)
+	best := -1
+	for i, m := range system.mappings {
+		if m.bytes >= bytes && m.bytes-bytes <= m.bytes/systemWaste &&
+			(best < 0 || m.bytes < system.mappings[best].bytes) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		m := system.mappings[best]
+		last := len(system.mappings) - 1
+		system.mappings[best] = system.mappings[last]
+		system.mappings = system.mappings[:last]
+		sys.Unlock(&system.lock)
+		return m.start, m.bytes
+	}
+	sys.Unlock(&system.lock)
+	start := sys.Reserve(bytes)
+	if start == 0 {
+		return 0, 0
+	}
+	if !sys.Commit(start, bytes) {
+		sys.Release(start, bytes) // no program has seen an address of it
+		return 0, 0
+	}
+	return start, bytes
+}
+
+// systemSmall cuts a block whose size, with its head, is a power of two.
+func systemSmall(size uintptr) sys.Addr {
+	shift := uint(bits.Len64(uint64(size + systemHeadBytes - 1)))
+	if shift < 5 {
+		shift = 5
+	}
+	sys.Lock(&system.lock)
+	block := system.lists[shift&63]
+	if block != 0 {
+		system.lists[shift&63] = sys.Addr(block.Word())
+		sys.Unlock(&system.lock)
+		return block
+	}
+	bytes := sys.Addr(1) << shift
+	if system.chunkNext+bytes > system.chunkEnd {
+		chunk := sys.Reserve(systemChunkBytes)
+		if chunk == 0 || !sys.Commit(chunk, systemChunkBytes) {
+			sys.Unlock(&system.lock)
+			return 0
+		}
+		system.chunkNext, system.chunkEnd = chunk, chunk+systemChunkBytes
+	}
+	block = system.chunkNext + systemHeadBytes
+	system.chunkNext += bytes
+	sys.Unlock(&system.lock)
+	setHead(block, 0, uintptr(bytes)-systemHeadBytes)
+	return block
+}
+
+func setHead(block, start sys.Addr, usable uintptr) {
+	(block - systemHeadBytes).SetWord(uintptr(start))
+	(block - sys.WordBytes).SetWord(usable)
+}
+
+func systemCalloc(size uintptr) sys.Addr {
+	block := systemMalloc(size)
+	if block != 0 && (block-systemHeadBytes).Word() == 0 {
+		sys.Clear(block, size)
+	}
+	return block
+}
 
 func systemRealloc(block sys.Addr, size uintptr) sys.Addr {
+	usable := systemUsableSize(block)
+	if size <= usable && size > usable/2 {
+		return block
+	}
 	to := systemMalloc(size)
 	if to == 0 {
 		return 0
 	}
-	bytes := systemUsableSize(block)
-	if bytes > size {
-		bytes = size
+	if usable > size {
+		usable = size
 	}
-	sys.Copy(to, block, bytes)
+	sys.Copy(to, block, usable)
 	systemFree(block)
 	return to
 }
 
-func systemAligned(alignment, size uintptr) sys.Addr {
-	if alignment > mappingHeader {
-		return 0 // no caller asks for more; package heap refuses it
-	}
-	return systemMalloc(size)
-}
-
 func systemFree(block sys.Addr) {
-	start := block - mappingHeader
-	sys.Release(start, start.Word())
+	start, usable := sys.Addr((block - systemHeadBytes).Word()), systemUsableSize(block)
+	if start == 0 {
+		shift := uint(bits.Len64(uint64(usable + systemHeadBytes - 1)))
+		sys.Lock(&system.lock)
+		block.SetWord(uintptr(system.lists[shift&63]))
+		system.lists[shift&63] = block
+		sys.Unlock(&system.lock)
+		return
+	}
+	bytes := uintptr(block) + usable - uintptr(start)
+	if !sys.Decommit(start, bytes) {
+		return // what the system does not take back cannot be handed out as zero: it is lost
+	}
+	sys.Lock(&system.lock)
+	system.mappings = append(system.mappings, freeMapping{start, bytes})
+	sys.Unlock(&system.lock)
 }
 
-func systemUsableSize(block sys.Addr) uintptr { return (block - mappingHeader).Word() - mappingHeader }
+func systemUsableSize(block sys.Addr) uintptr { return (block - sys.WordBytes).Word() }
 
 func noMemory() {}
 
@@ -70,7 +187,7 @@ func (h *Heap) misuse(block sys.Addr, class uintptr, what int) {
 	}
 }
 
-// The guard of Go programs is not part of the core's heap yet: a heap with ModeGuard is for C programs.
+// The guard is a package above this one: a Go program that wants it calls it in place of the heap.
 
 func guardMalloc(size, alignment uintptr) sys.Addr { return 0 }
 
