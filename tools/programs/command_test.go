@@ -174,7 +174,8 @@ func (r result) isLoaded(pid int) bool {
 	return false
 }
 
-// needLoaded fails the test unless, in the granary pass, processes of all these names loaded Granary.
+// needLoaded fails the test unless, in the granary pass, processes of all these names loaded
+// Granary.
 func (s *session) needLoaded(loaded []loading, names ...string) {
 	s.t.Helper()
 	if !s.granary() {

@@ -81,8 +81,8 @@ func TestGitKeepsAGeneratedRepository(t *testing.T) {
 		do("origin", "add", ".")
 		do("origin", "commit", "-q", "-m", "One more")
 
-		// With two threads the deltas depend on which thread comes first; with one the pack is the same
-		// to the byte.
+		// With two threads the deltas depend on which thread comes first; with one the pack is
+		// the same to the byte.
 		do("origin", "-c", "pack.threads=1", "gc", "-q", "--aggressive", "--prune=now")
 		pack := strings.TrimSpace(string(do("origin", "rev-parse", "--git-path", "objects/pack").stdout))
 		s.record("the pack", s.output("/bin/sh", "-c", `cd "$0" && sha256sum *.pack *.idx`,

@@ -15,7 +15,8 @@ import (
 	"testing"
 )
 
-// searchPath is where programs come from: Debian's own directories, never a version manager's shims.
+// searchPath is where programs come from: Debian's own directories, never a version manager's
+// shims.
 const searchPath = "/usr/local/sbin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 // record is one named piece of a result that must be the same in both passes.
@@ -221,8 +222,8 @@ var sharedCopy struct {
 }
 
 // libraryCopy gives the path of a copy of libgranary.so. A copy, because servers that run under
-// another user must be able to read it wherever the sources lie, and because a build that goes on at
-// the same time must not pull the library away under a running program.
+// another user must be able to read it wherever the sources lie, and because a build that goes
+// on at the same time must not pull the library away under a running program.
 func libraryCopy(t *testing.T) string {
 	t.Helper()
 	c := &sharedCopy

@@ -48,7 +48,11 @@ http {
 		listen 127.0.0.1:%[3]d;
 		listen unix:%[2]s;
 		root pages;
-		location /proxied/ { proxy_pass http://self/; proxy_http_version 1.1; proxy_set_header Connection ""; }
+		location /proxied/ {
+			proxy_pass http://self/;
+			proxy_http_version 1.1;
+			proxy_set_header Connection "";
+		}
 		location /rewritten/ { rewrite ^/rewritten/(.*)$ /$1 last; }
 		location /nothing { return 204; }
 	}
@@ -84,7 +88,8 @@ func children(s *session, pid int) []int {
 	return pids
 }
 
-// writePages makes the pages, all of one date so that nginx gives them the same ETag in both passes.
+// writePages makes the pages, all of one date so that nginx gives them the same ETag in both
+// passes.
 func writePages(s *session) (paths []string) {
 	date := time.Unix(1_700_000_000, 0)
 	for i := range 40 {
@@ -109,7 +114,8 @@ func TestNginxServesABoundedLoad(t *testing.T) {
 		}
 		s.write("nginx.conf", fmt.Appendf(nil, nginxConfig, user, s.path("nginx.sock"), port))
 		paths := writePages(s)
-		v := s.start(command{args: []string{nginx, "-p", s.dir, "-c", s.path("nginx.conf"), "-e", "stderr"}})
+		v := s.start(command{args: []string{nginx, "-p", s.dir, "-c", s.path("nginx.conf"),
+			"-e", "stderr"}})
 		address := fmt.Sprintf("127.0.0.1:%d", port)
 		v.waitUntil("it listens and has its workers", func() bool {
 			c, err := net.DialTimeout("tcp", address, time.Second)
@@ -162,7 +168,8 @@ func fetchAll(s *session, address string, paths []string, times int) []byte {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 2*time.Minute)
 	defer cancel()
-	client := &http.Client{Transport: &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}}
+	transport := &http.Transport{DisableCompression: true, MaxIdleConnsPerHost: 8}
+	client := &http.Client{Transport: transport}
 	defer client.CloseIdleConnections()
 	type request struct{ path, encoding string }
 	requests := make(chan request)
@@ -191,9 +198,9 @@ func fetchAll(s *session, address string, paths []string, times int) []byte {
 	return []byte(strings.Join(lines, "\n"))
 }
 
-// fetch gives an answer in a line: status, headers and the digest of the body. Two headers are left
-// out: the date, another at any second, and whether the connection is closed, which hits the request
-// that happens to be the hundredth on its connection.
+// fetch gives an answer in a line: status, headers and the digest of the body. Two headers are
+// left out: the date, another at any second, and whether the connection is closed, which hits
+// the request that happens to be the hundredth on its connection.
 func fetch(ctx context.Context, client *http.Client, url, encoding string) string {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {

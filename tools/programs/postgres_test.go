@@ -104,10 +104,10 @@ func (c *cluster) start() *server {
 	return v
 }
 
-// postgresScript works on a table of its own: sorts and hashes that do not fit into the
-// memory they may use, parallel plans, triggers and exceptions of PL/pgSQL, JSON, arrays, indexes. In the
-// end the rows are clustered: before that their order depends on when the server cleans up behind
-// a change, and on where in the table another scan was.
+// postgresScript works on a table of its own: sorts and hashes that do not fit into the memory
+// they may use, parallel plans, triggers and exceptions of PL/pgSQL, JSON, arrays, indexes. In
+// the end the rows are clustered: before that their order depends on when the server cleans up
+// behind a change, and on where in the table another scan was.
 const postgresScript = `
 create table fact as
   select i as id, i * 7919 % 997 as kind, (i * 104729::bigint % 100003) / 8.0 as amount,
@@ -146,7 +146,8 @@ create trigger mark before update on fact for each row execute function marked()
 update fact set amount = amount * 2 where id % 11 = 0;
 delete from fact where kind % 5 = 0;
 with recursive tree(n, path) as (
-  select 1, '1' union all select n * 2 + k, path || '.' || n * 2 + k from tree, (values (0), (1)) v(k)
+  select 1, '1' union all
+  select n * 2 + k, path || '.' || n * 2 + k from tree, (values (0), (1)) v(k)
   where n < 3000)
 select count(*), md5(string_agg(path, ',' order by path)) from tree;
 select count(*), sum(amount), md5(string_agg(word, ',' order by id)) from fact;
@@ -164,8 +165,8 @@ func TestPostgresServesItsBenchmarkAndRestarts(t *testing.T) {
 			"--locale=C", "--no-sync")
 		v := c.start()
 		c.run("pgbench", "-i", "-q", "-s", "5")
-		// Each client's numbers come from the seed, so the balances in the end do not depend on which
-		// client is served first.
+		// Each client's numbers come from the seed, so the balances in the end do not depend on
+		// which client is served first.
 		for _, mode := range []string{"simple", "extended", "prepared"} {
 			r := c.run("pgbench", "-n", "-c", "4", "-j", "2", "-t", "1500", "--random-seed=42", "-M", mode)
 			if !bytes.Contains(r.stdout, []byte("processed: 6000/6000\n")) {
@@ -207,7 +208,8 @@ func (c *cluster) runScript(sql string) {
 }
 
 // dump gives what pg_dump writes of the script's own tables and functions. pgbench's tables are
-// left out: their rows lie in the order in which clients were served, and the records above hold them.
+// left out: their rows lie in the order in which clients were served, and the records above hold
+// them.
 func (c *cluster) dump() []byte {
 	c.s.t.Helper()
 	r := c.run("pg_dump", "-T", "pgbench_*", "postgres")

@@ -22,18 +22,19 @@ var quickModules = []string{
 	"test_bytes", "test_zlib", "test_memoryview",
 }
 
-// moreModules are what `make test-programs` runs beside them. The long ones come first, so that the two
-// workers end at about the same time.
+// moreModules are what `make test-programs` runs beside them. The long ones come first, so that
+// the two workers end at about the same time.
 var moreModules = []string{
-	"test_asyncio", "test_multiprocessing_fork", "test_signal", "test_subprocess", "test_threading",
-	"test_selectors", "test_select", "test_io", "test_fork1", "test_queue", "test_decimal", "test_weakref", "test_pickle", "test_lzma", "test_bz2",
-	"test_tarfile", "test_zipfile", "test_faulthandler", "test_tracemalloc", "test_mmap", "test_buffer",
-	"test_array", "test_set", "test_list", "test_tuple", "test_deque", "test_unicode", "test_codecs",
-	"test_re", "test_sort", "test_heapq", "test_itertools", "test_functools", "test_collections",
-	"test_descr", "test_generators", "test_coroutines", "test_exceptions", "test_traceback", "test_ast",
-	"test_compile", "test_marshal", "test_copy", "test_hashlib", "test_gzip", "test_xml_etree",
-	"test_xml_etree_c", "test_pyexpat", "test_csv", "test_datetime", "test_long", "test_float",
-	"test_math", "test_random", "test_posix",
+	"test_asyncio", "test_multiprocessing_fork", "test_signal", "test_subprocess",
+	"test_threading", "test_selectors", "test_select", "test_io", "test_fork1", "test_queue",
+	"test_decimal", "test_weakref", "test_pickle", "test_lzma", "test_bz2", "test_tarfile",
+	"test_zipfile", "test_faulthandler", "test_tracemalloc", "test_mmap", "test_buffer",
+	"test_array", "test_set", "test_list", "test_tuple", "test_deque", "test_unicode",
+	"test_codecs", "test_re", "test_sort", "test_heapq", "test_itertools", "test_functools",
+	"test_collections", "test_descr", "test_generators", "test_coroutines", "test_exceptions",
+	"test_traceback", "test_ast", "test_compile", "test_marshal", "test_copy", "test_hashlib",
+	"test_gzip", "test_xml_etree", "test_xml_etree_c", "test_pyexpat", "test_csv",
+	"test_datetime", "test_long", "test_float", "test_math", "test_random", "test_posix",
 	"test_atexit", "test_import", "test_threading_local", "test_context", "test_shelve",
 }
 
@@ -52,8 +53,10 @@ func TestPythonsWorkersReportOnTheirHeaps(t *testing.T) {
 	compare(t, func(s *session) {
 		driver := s.copyTestdata("regrtest.py")[0]
 		r := s.run(command{
-			args:   []string{python, driver, s.libraryOrNone(), "-j2", "test_dict", "test_struct", "test_list"},
-			env:    []string{"GRANARY_REPORT=json", "GRANARY_REPORT_FILE=" + filepath.Join(s.aside, "%p")},
+			args: []string{python, driver, s.libraryOrNone(), "-j2",
+				"test_dict", "test_struct", "test_list"},
+			env: []string{"GRANARY_REPORT=json",
+				"GRANARY_REPORT_FILE=" + filepath.Join(s.aside, "%p")},
 			silent: true,
 		})
 		s.record("the verdicts", moduleVerdicts(r.stdout))
@@ -173,9 +176,9 @@ func pythonVerdicts(s *session, junit []byte) (verdicts []byte, count int) {
 	return []byte(strings.Join(lines, "\n")), len(lines)
 }
 
-// moduleVerdicts gives the sorted verdicts of lines such as "0:00:01 load avg: 1.02 [2/9] test_gc passed".
-// The time, the load and the order are left out as they are never the same twice; so is a duration
-// in brackets behind the verdict.
+// moduleVerdicts gives the sorted verdicts of lines such as "0:00:01 load avg: 1.02 [2/9]
+// test_gc passed". The time, the load and the order are left out as they are never the same
+// twice; so is a duration in brackets behind the verdict.
 func moduleVerdicts(stdout []byte) []byte {
 	var lines []string
 	for _, line := range strings.Split(string(stdout), "\n") {

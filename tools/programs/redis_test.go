@@ -79,9 +79,9 @@ func (r *redisServer) fill(keys int) {
 	r.s.run(command{args: append(r.cli, "--pipe"), stdin: &requests})
 }
 
-// benchmark runs requests by fifty clients, only such that leave the same behind in any order. Their
-// number must be a multiple of the sixteen that a client sends at once, else the benchmark sends
-// more than it was told.
+// benchmark runs requests by fifty clients, only such that leave the same behind in any order.
+// Their number must be a multiple of the sixteen that a client sends at once, else the benchmark
+// sends more than it was told.
 func (r *redisServer) benchmark(requests int, more ...string) {
 	r.s.t.Helper()
 	args := []string{need(r.s.t, "redis-benchmark", "redis-tools"), "-s", r.s.path("redis.sock"),
@@ -101,8 +101,9 @@ func TestRedisUnderItsBenchmarkAndRestartedFromItsDump(t *testing.T) {
 		r.benchmark(requests)
 		s.record("the number of keys", []byte(r.ask("dbsize")))
 		s.record("the digest of all keys", []byte(r.digest()))
-		// The benchmark's random keys are others in each run: they are left out of the comparison of the
-		// two passes, but what the server keeps of them over a dump is compared below.
+		// The benchmark's random keys are others in each run: they are left out of the
+		// comparison of the two passes, but what the server keeps of them over a dump is
+		// compared below.
 		r.benchmark(requests, "-r", "10000", "--dbnum", "1")
 		before := r.digest()
 		r.ask("debug", "reload")

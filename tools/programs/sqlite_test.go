@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// sqliteScript fills a table with rows of arithmetic (no random(), so that both passes do the same) and puts
-// every part of the library to work on them.
+// sqliteScript fills a table with rows of arithmetic (no random(), so that both passes do the
+// same) and puts every part of the library to work on them.
 func sqliteScript(rows int) string {
 	return fmt.Sprintf(`
 pragma cache_size = 20000;
@@ -31,7 +31,8 @@ select f.kind, max(f.word), k.many from fact f join kind k using (kind)
 select kind, id, rank() over (partition by kind order by amount desc, id) as place from fact
   where kind < 20 order by kind, place, id limit 200;
 select sum(length(group_text)) from
-  (select group_concat(word, ',') as group_text from (select * from fact order by id) group by kind);
+  (select group_concat(word, ',') as group_text
+   from (select * from fact order by id) group by kind);
 select json_group_array(json_object('kind', kind, 'many', many)) from
   (select * from kind order by kind limit 50);
 create virtual table search using fts5(word);
