@@ -24,12 +24,18 @@ static void read_stats(granary_stats *stats)
     core_read_stats(stats);
 }
 
+size_t core_guard_quarantine_bytes(void) CORE_GUARD("ProcessQuarantineBytes");
+
+size_t core_guard_quarantine_large_bytes(void) CORE_GUARD("ProcessQuarantineLargeBytes");
+
 static size_t used_bytes(const granary_stats *stats)
 {
     size_t used = 0;
     for (int i = 0; i < GRANARY_CLASS_COUNT; i++)
         used += stats->classes[i].blocks * stats->classes[i].block_bytes;
-    return used;
+    /* What the guard keeps from being reused is no longer the program's. */
+    size_t quarantined = core_guard_quarantine_bytes();
+    return used > quarantined ? used - quarantined : 0;
 }
 
 /* The libc's figures with Granary's added: arena and its parts count spans as the libc counts its arenas. */
@@ -41,6 +47,10 @@ EXPORT struct mallinfo2 mallinfo2(void)
     size_t used = used_bytes(&stats);
     uint64_t runs[2];
     core_normal_runs(runs);
+    size_t quarantined = core_guard_quarantine_large_bytes(); /* mappings, most of it */
+    size_t mapped = quarantined < info.hblkhd ? quarantined : info.hblkhd;
+    info.hblkhd -= mapped;
+    info.uordblks -= quarantined - mapped < info.uordblks ? quarantined - mapped : info.uordblks;
     info.hblks += runs[0]; /* to the libc these would be mappings */
     info.hblkhd += runs[1];
     info.arena += stats.span_bytes;

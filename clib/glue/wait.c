@@ -76,11 +76,15 @@ EXPORT size_t granary_idle(void)
     return sweep(granary_sys_now(), RELEASE_AGE, &wake);
 }
 
+void core_guard_give_up_quarantine(void) CORE_GUARD("ProcessGiveUpQuarantine");
+
 EXPORT size_t granary_trim(void)
 {
     uint64_t wake;
     if (!granary_options.started)
         return 0;
+    if (granary_options.guard)
+        core_guard_give_up_quarantine();
     return sweep(granary_sys_now(), 0, &wake);
 }
 

@@ -20,7 +20,7 @@ const (
 	tinySpanBytes  = 64 << 10
 	smallSpanBytes = 256 << 10
 
-	batchBytes = 16 << 10 // a batch carries about this much,
+	batchBytes = 8 << 10 // a batch carries about this much,
 	batchMost  = 64       // but no more blocks than this
 	batchLeast = 4        // and no fewer
 	depotBytes = 512 << 10

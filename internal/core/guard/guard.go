@@ -74,14 +74,20 @@ func (g *Guard) Malloc(size, alignment uintptr, stack uint32) sys.Addr {
 	if atomic.LoadUint32(&g.deferredCount) != 0 {
 		g.drain()
 	}
-	block := sys.Addr(0)
-	if g.shadow != 0 {
-		block = g.smallMalloc(size, alignment, stack)
-	}
-	if block == 0 {
-		block = g.largeMalloc(size, alignment, stack)
+	block := g.tryMalloc(size, alignment, stack)
+	if block == 0 && g.emptyQuarantine(stack) {
+		block = g.tryMalloc(size, alignment, stack)
 	}
 	return block
+}
+
+func (g *Guard) tryMalloc(size, alignment uintptr, stack uint32) sys.Addr {
+	if g.shadow != 0 {
+		if block := g.smallMalloc(size, alignment, stack); block != 0 {
+			return block
+		}
+	}
+	return g.largeMalloc(size, alignment, stack)
 }
 
 // smallMalloc takes a block of a span, or returns 0 if none is to be had.

@@ -81,3 +81,14 @@ func ProcessForkPrepare() { process.ForkPrepare() }
 func ProcessForkParent() { process.ForkParent() }
 
 func ProcessForkChild() { process.ForkChild() }
+
+func ProcessQuarantineBytes() uintptr { return process.QuarantineBytes() }
+
+// ProcessQuarantineLargeBytes is the size of the freed blocks of the system allocator that are kept from reuse.
+func ProcessQuarantineLargeBytes() uintptr { return process.large.queueBytes }
+
+// ProcessGiveUpQuarantine makes all freed blocks free for good, for malloc_trim.
+func ProcessGiveUpQuarantine() {
+	process.emptyQuarantine(0)
+	process.flushLarge(0)
+}

@@ -45,6 +45,27 @@ func (g *Guard) pushLocked(place heap.Place, f *Finding) {
 	}
 }
 
+// emptyQuarantine gives all blocks back to their spans, when memory is short. It returns false if none went back.
+func (g *Guard) emptyQuarantine(stack uint32) bool {
+	if g.quarantine.count == 0 || !sys.Lock(&g.lock) {
+		return false
+	}
+	var f Finding
+	before := g.quarantine.count
+	for g.quarantine.count != 0 && g.popLocked(&f) {
+	}
+	emptied := g.quarantine.count < before
+	sys.Unlock(&g.lock)
+	if f.What != FoundNothing {
+		f.Call, f.NowStack = CallMalloc, stack
+		g.report(&f)
+	}
+	return emptied
+}
+
+// QuarantineBytes is the size of the blocks that wait in the quarantine.
+func (g *Guard) QuarantineBytes() uintptr { return g.quarantine.bytes }
+
 // popLocked gives the oldest block back to its span. It returns false if a misuse was found or the
 // heap could not take it.
 func (g *Guard) popLocked(f *Finding) bool {

@@ -101,12 +101,14 @@ func (h *Heap) SystemAlloc(alignment, size uintptr) sys.Addr {
 		mallocs = 0
 	}
 	h.count(h.noCache, mallocs, 0, uint64(size)*mallocs, int64(systemUsableSize(block)))
+	h.countLive(int64(systemUsableSize(block)))
 	return block
 }
 
 // SystemFree gives one back, or any other block of the system allocator.
 func (h *Heap) SystemFree(block sys.Addr) {
 	h.count(h.noCache, 0, 1, 0, -int64(systemUsableSize(block)))
+	h.countLive(-int64(systemUsableSize(block)))
 	systemFree(block)
 }
 
@@ -118,7 +120,9 @@ func (h *Heap) SystemRealloc(block sys.Addr, size uintptr) sys.Addr {
 	}
 	to := systemRealloc(block, size)
 	if to != 0 {
-		h.count(h.noCache, 0, 0, 0, int64(systemUsableSize(to))-int64(before))
+		change := int64(systemUsableSize(to)) - int64(before)
+		h.count(h.noCache, 0, 0, 0, change)
+		h.countLive(change)
 	}
 	return to
 }

@@ -18,7 +18,7 @@ const (
 // the spans, the pool's batches too, and what has been free for age nanoseconds is given back: empty spans, and the
 // free pages of spans in which nothing happened. wake is the time at which another call would find something to do, 0 if there is nothing.
 func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64) {
-	if h.mode&(ModeSystem|ModeGuard|ModeKeepSpans) != 0 {
+	if h.mode&(ModeSystem|ModeKeepSpans) != 0 || h.mode&ModeGuard != 0 && age != 0 {
 		return done, 0
 	}
 	if c != h.noCache {

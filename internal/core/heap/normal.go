@@ -17,6 +17,8 @@ import (
 
 const (
 	normalMaxBytes   = 64 << 20 // above, a mapping's own cost does not count
+	normalMaxAlign   = space.BaseAlign
+	requestMaxBytes  = 1 << 62  // no address space has more; sums with it do not overflow
 	releaseNowBytes  = 1 << 20  // runs of this size may be released as they are freed,
 	keptDirtyBytes   = 16 << 20 // if all memory held is more by this and
 	keptDirtyPortion = 4        // by this part than the most that was ever used
@@ -93,7 +95,7 @@ func (h *Heap) normalRun(ref space.Ref) *normalRun { return (*normalRun)(h.Recor
 
 // takeNormal takes a run for a block of size bytes at a multiple of alignment, or returns 0.
 func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
-	if h.mode&ModeNormalSystem != 0 || size > normalMaxBytes || alignment > normalMaxBytes {
+	if h.mode&ModeNormalSystem != 0 || size > normalMaxBytes || alignment > normalMaxAlign {
 		return 0
 	}
 	if size == 0 {

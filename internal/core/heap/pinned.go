@@ -103,6 +103,9 @@ func (c Cache) Traffic() uint64 {
 	return total
 }
 
+// Empty reports whether the cache holds no block.
+func (c Cache) Empty() bool { return c.isEmpty() }
+
 // FlushCache hands all blocks of a cache to their spans.
 func (h *Heap) FlushCache(c Cache) {
 	if !h.without(c) {

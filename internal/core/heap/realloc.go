@@ -21,6 +21,9 @@ func (h *Heap) UsableSize(block sys.Addr) uintptr {
 // size. It returns 0, and leaves the block as it was, if there is no memory. The block stays where it is while the
 // new size rounds to the same class, or is more than half of the block.
 func (h *Heap) Realloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
+	if size > requestMaxBytes {
+		return h.tooLarge()
+	}
 	if h.mode&(ModeGuard|ModeSystem) != 0 {
 		if h.mode&ModeGuard != 0 {
 			return guardRealloc(block, size)
@@ -86,7 +89,7 @@ func (h *Heap) AlignedAlloc(c Cache, alignment, size uintptr) sys.Addr {
 	if alignment <= 16 {
 		return h.Malloc(c, size)
 	}
-	if size > ^uintptr(0)-alignment {
+	if size > requestMaxBytes || alignment > requestMaxBytes {
 		return h.tooLarge()
 	}
 	if h.without(c) {

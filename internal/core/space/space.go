@@ -13,7 +13,9 @@ const (
 	// First is the first granule that a run may have; those before it belong to the space.
 	First = 4
 
-	baseAlign      = 2 << 20 // so that huge pages fit
+	// BaseAlign is the alignment of the range, and so the largest that runs can have: a huge page.
+	BaseAlign = 2 << 20
+
 	commitLeast    = 1 << 20
 	commitMost     = 16 << 20
 	leastRange     = 16 << 20
@@ -110,14 +112,14 @@ func (s *Space) Init(rangeBytes, recordBytes uintptr) bool {
 	for ; rangeBytes >= leastRange; rangeBytes /= 2 {
 		granules := rangeBytes / GranuleBytes
 		recordsBytes := sys.AlignUp(granules*recordBytes, sys.PageBytes())
-		total := recordsBytes + agesBytes + ownersBytes + baseAlign + rangeBytes
+		total := recordsBytes + agesBytes + ownersBytes + BaseAlign + rangeBytes
 		start := sys.Reserve(total)
 		if start == 0 {
 			continue
 		}
 		s.reserved, s.reservedBytes = start, total
 		s.recordBytes = recordBytes
-		s.Base = sys.Addr(sys.AlignUp(uintptr(start)+recordsBytes+agesBytes+ownersBytes, baseAlign))
+		s.Base = sys.Addr(sys.AlignUp(uintptr(start)+recordsBytes+agesBytes+ownersBytes, BaseAlign))
 		s.records = s.ages() - sys.Addr(recordsBytes)
 		s.total = granules
 		if s.grow(First) {
