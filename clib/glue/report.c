@@ -11,6 +11,7 @@
 #include "report.h"
 #include "report_page.h"
 
+#include <stdbool.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
@@ -205,11 +206,10 @@ static void keep_stderr(void) {
     report.stderr_open = 1;
     report.stderr_device = about.st_dev;
     report.stderr_inode = about.st_ino;
+    /* Where the limit leaves no room so high, a program could take the duplicate for one of its own. */
     getrlimit(RLIMIT_NOFILE, &limit);
-    int lowest = DUPLICATE_FD;
-    if (limit.rlim_cur <= DUPLICATE_FD) lowest = (int)limit.rlim_cur - 1;
-    for (; report.stderr_fd < 0 && lowest > 2; lowest /= 2) {
-        report.stderr_fd = fcntl(2, F_DUPFD_CLOEXEC, lowest);
+    if (limit.rlim_cur > DUPLICATE_FD) {
+        report.stderr_fd = fcntl(2, F_DUPFD_CLOEXEC, DUPLICATE_FD);
     }
 }
 
@@ -316,8 +316,9 @@ void granary_report_setup(const char *mode, const char *file) {
         read_name(report.name);
         report.command_bytes = read_start("/proc/self/cmdline", report.command,
                                           sizeof report.command);
-        keep_stderr();
-        int error = file != NULL && file[0] != 0 ? keep_file(file) : 0;
+        bool to_file = file != NULL && file[0] != 0;
+        if (!to_file) keep_stderr();
+        int error = to_file ? keep_file(file) : 0;
         if (error != 0) {
             complain(2, "no usage report can be written to ", file, reason(error));
             report.mode = MODE_NONE;

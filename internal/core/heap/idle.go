@@ -21,6 +21,14 @@ func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64)
 	if h.mode&(ModeSystem|ModeKeepSpans) != 0 || h.mode&ModeGuard != 0 && age != 0 {
 		return done, 0
 	}
+	if h.mode&ModeGuard != 0 {
+		// Freed blocks hold the guard's pattern: only what left its class can go.
+		if sys.TryLock(&h.sweepLock) {
+			done = h.ReleaseIdle(now, age)
+			sys.Unlock(&h.sweepLock)
+		}
+		return done, 0
+	}
 	if c != h.noCache {
 		last := &c.header().lastFlush
 		if age != 0 && *last != 0 && now-*last < SweepNanoseconds {
