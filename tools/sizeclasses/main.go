@@ -23,8 +23,8 @@ const (
 	batchBytes = 8 << 10 // a batch carries about this much,
 	batchMost  = 64       // but no more blocks than this
 	batchLeast = 4        // and no fewer
-	depotBytes = 512 << 10
-	depotMost  = 64 // batches that wait in the shared pool of a class
+	depotBytes = 1 << 20
+	depotMost  = 128 // batches that wait in the shared pool of a class
 	depotLeast = 2
 	binBytes   = 64 // the fixed part of a bin: a cache line; its slots follow
 )

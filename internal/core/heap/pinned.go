@@ -9,21 +9,7 @@ import (
 // the fast paths alone, which neither wait nor fail, and the checks that belong before the slow ones.
 
 // TryMalloc returns a block if the cache has one.
-func (c Cache) TryMalloc(size uintptr) (block sys.Addr, ok bool) {
-	b := c.bin(binOf(size))
-	newest := b.newest
-	if newest == 0 {
-		return 0, false
-	}
-	room := b.room
-	b.newest = *b.slot(uintptr(room))
-	b.room = room + 1
-	b.mallocs++
-	b.asked += uint64(size)
-	block = sys.Addr(newest &^ freshTag)
-	(block + sys.WordBytes).SetWord(0)
-	return block, true
-}
+func (c Cache) TryMalloc(size uintptr) (block sys.Addr, ok bool) { return c.pop(size) }
 
 // TryCalloc is TryMalloc, and says whether the block reads as zero.
 func (c Cache) TryCalloc(size uintptr) (block sys.Addr, zero, ok bool) {
@@ -38,7 +24,7 @@ func (c Cache) TryCalloc(size uintptr) (block sys.Addr, zero, ok bool) {
 }
 
 // TryFree takes a block back if the cache has room for it. It reads no memory that is not the heap's own, whatever the
-// address. It does what Free and push do, in one function: calls are what costs most here.
+// address. It does what binOffset and push do, in one function: the calls would be a fifth of its time.
 func (h *Heap) TryFree(c Cache, block sys.Addr) bool {
 	granule := h.Granule(block)
 	if granule >= h.CommittedPlain() {
@@ -46,14 +32,14 @@ func (h *Heap) TryFree(c Cache, block sys.Addr) bool {
 	}
 	b := c.bin(uintptr(h.OwnerWord(granule).Word16()))
 	base := uintptr(h.Base)
-	room := b.room - 1
-	if room < 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == base {
+	room := uintptr(b.room)
+	if room == 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == base {
 		return false
 	}
 	(block + sys.WordBytes).SetWord(base)
-	*b.slot(uintptr(room)) = b.newest
+	*b.slot(room - 1) = b.newest
 	b.newest = uintptr(block)
-	b.room = room
+	b.room--
 	return true
 }
 
