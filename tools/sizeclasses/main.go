@@ -21,8 +21,8 @@ const (
 	smallSpanBytes = 256 << 10
 
 	batchBytes = 8 << 10 // a batch carries about this much,
-	batchMost  = 64       // but no more blocks than this
-	batchLeast = 4        // and no fewer
+	batchMost  = 64      // but no more blocks than this
+	batchLeast = 4       // and no fewer
 	depotBytes = 1 << 20
 	depotMost  = 128 // batches that wait in the shared pool of a class
 	depotLeast = 2
