@@ -231,6 +231,10 @@ func (h *Heap) flush(c Cache, class uintptr) bool {
 	if !sys.Lock(&ctl.lock) {
 		return false
 	}
+	if ctl.depot == 0 { // the sweep has just taken it: see coolDepot
+		sys.Unlock(&ctl.lock)
+		return h.flushBin(b)
+	}
 	oldest := info.room - info.batch
 	bytes := uintptr(info.batch) * slotBytes
 	batch := ctl.depotSlots(info, ctl.depotCount)
@@ -265,18 +269,31 @@ func depotBytes(info *classInfo) uintptr {
 	return sys.AlignUp(uintptr((info.depot+1)*info.batch)*slotBytes, sys.PageBytes())
 }
 
-// makeDepot takes the memory for a class's batches.
+// makeDepot gives a class room for batches: the spare, or new memory.
 func (h *Heap) makeDepot(ctl *central, info *classInfo) {
-	memory := ctl.spareDepot
-	if memory == 0 {
-		memory = h.TakeMeta(depotBytes(info))
+	if !sys.Lock(&ctl.lock) {
+		return
 	}
-	if memory == 0 || !sys.Lock(&ctl.lock) {
+	if ctl.depot == 0 {
+		ctl.depot, ctl.spareDepot = ctl.spareDepot, 0
+	}
+	have := ctl.depot != 0
+	sys.Unlock(&ctl.lock)
+	if have {
+		return
+	}
+	if memory := h.TakeMeta(depotBytes(info)); memory != 0 {
+		h.addDepot(ctl, memory)
+	}
+}
+
+// addDepot puts memory for batches where it is missing.
+func (h *Heap) addDepot(ctl *central, memory sys.Addr) {
+	if !sys.Lock(&ctl.lock) {
 		return
 	}
 	if ctl.depot == 0 {
 		ctl.depot = memory
-		ctl.spareDepot = 0
 	} else {
 		ctl.spareDepot = memory
 	}
@@ -302,13 +319,7 @@ func (h *Heap) coolDepot(class uintptr) {
 	ctl.depot, ctl.depotWarm = 0, false
 	sys.Unlock(&ctl.lock)
 	sys.Decommit(memory, depotBytes(info))
-	sys.Lock(&ctl.lock)
-	if ctl.depot == 0 {
-		ctl.depot = memory
-	} else {
-		ctl.spareDepot = memory
-	}
-	sys.Unlock(&ctl.lock)
+	h.addDepot(ctl, memory)
 }
 
 // drainDepot sorts the waiting batches of a class into their spans.

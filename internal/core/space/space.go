@@ -196,7 +196,7 @@ func (s *Space) Addr(ref Ref) sys.Addr { return s.Base + sys.Addr(uintptr(ref)<<
 func (s *Space) Bytes(ref Ref) uintptr { return uintptr(s.Run(ref).Granules) << GranuleShift }
 
 // TakeMeta hands out zeroed memory for tables of the layers above; it is never given back. bytes is a multiple of
-// 64, at most 64 KiB; a multiple of the page size starts at a page. It returns 0 if the range is full.
+// 64, at most 256 KiB; a multiple of the page size starts at a page. It returns 0 if the range is full.
 func (s *Space) TakeMeta(bytes uintptr) sys.Addr {
 	if !sys.Lock(&s.growLock) {
 		return 0
