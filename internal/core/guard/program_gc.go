@@ -47,11 +47,11 @@ func (g *Guard) ForgetLeaks() {
 	}
 }
 
-// EachLarge calls do with every block of the system allocator, live or freed.
-func (g *Guard) EachLarge(do func(block sys.Addr)) {
+// EachLarge calls do with every block of the system allocator, live or freed, and what was asked for it.
+func (g *Guard) EachLarge(do func(block sys.Addr, asked uintptr)) {
 	for i := uintptr(0); i < g.large.capacity; i++ {
 		if e := g.large.at(i); e.addr != 0 {
-			do(e.addr)
+			do(e.addr, uintptr(e.asked))
 		}
 	}
 }

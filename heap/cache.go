@@ -1,0 +1,156 @@
+package heap
+
+import (
+	"math"
+	"unsafe"
+
+	core "granary/internal/core/heap"
+	"granary/internal/core/sys"
+)
+
+// Cache is a cache that one goroutine has for itself: its calls need no pinning and so cost about half. Blocks may be
+// freed by any goroutine, to this Cache, another one or the Heap. A Cache itself may be used by one goroutine at a time.
+type Cache struct {
+	core     *core.Heap
+	cache    core.Cache
+	left     int64
+	heap     *Heap
+	counting bool // left was set once
+	uses     int  // touched in race builds, so that the detector sees two goroutines using it at once
+}
+
+// NewCache makes a cache. Close it when the goroutine ends.
+func (h *Heap) NewCache() (*Cache, error) {
+	if err := h.enter(); err != nil {
+		return nil, err
+	}
+	defer h.leave()
+	h.mu.Lock()
+	h.owned++
+	h.mu.Unlock()
+	return &Cache{core: h.core, cache: h.core.NewCache(), heap: h}, nil
+}
+
+// Close hands the blocks that wait in the cache to the heap. The cache must not be used any more.
+func (c *Cache) Close() error {
+	if c.heap == nil {
+		return nil
+	}
+	c.heap.core.DropCache(c.cache)
+	c.heap.mu.Lock()
+	c.heap.owned--
+	c.heap.mu.Unlock()
+	c.cache, c.heap = places.noCache, nil
+	return nil
+}
+
+// Alloc is Heap.Alloc.
+func (c *Cache) Alloc(size int) (unsafe.Pointer, error) {
+	if raceEnabled {
+		c.uses++
+	}
+	if c.left -= int64(size); uint(size) <= core.SmallMaxBytes && c.left >= 0 {
+		if block, ok := c.cache.TryMalloc(uintptr(size)); ok {
+			if raceEnabled {
+				raceAcquire(block)
+			}
+			return block.Pointer(), nil
+		}
+	}
+	return c.allocSlow(size)
+}
+
+// AllocZeroed is Heap.AllocZeroed.
+func (c *Cache) AllocZeroed(size int) (unsafe.Pointer, error) {
+	p, err := c.Alloc(size)
+	if err == nil {
+		clear(unsafe.Slice((*byte)(p), size))
+	}
+	return p, err
+}
+
+//go:noinline
+func (c *Cache) allocSlow(size int) (unsafe.Pointer, error) {
+	h := c.heap
+	if h == nil {
+		return nil, ErrClosed
+	}
+	if uint(size) > core.SmallMaxBytes || h.debug != nil {
+		c.left = max(c.left, 0)
+		return h.allocSlow(size, 0, false)
+	}
+	if c.left < 0 && c.startSample() {
+		return h.allocWhole(uintptr(size), 0, false, true)
+	}
+	block := h.core.Malloc(c.cache, uintptr(size))
+	if block == 0 || !h.contains(block) {
+		if block != 0 { // small, but the range is full
+			h.core.SystemFree(block)
+		}
+		return h.allocSlow(size, 0, false)
+	}
+	if raceEnabled {
+		raceAcquire(block)
+	}
+	h.arm()
+	return block.Pointer(), nil
+}
+
+// startSample begins to count to the next sample. It returns false for the first count, which began at 0.
+func (c *Cache) startSample() bool {
+	c.left = math.MaxInt64
+	if c.heap.samples == nil {
+		return false
+	}
+	first := !c.counting
+	c.left, c.counting = c.heap.samples.next(), true
+	return !first
+}
+
+// Free is Heap.Free.
+func (c *Cache) Free(p unsafe.Pointer) error {
+	block := sys.Addr(uintptr(p))
+	if raceEnabled {
+		c.uses++
+		if p != nil {
+			raceRelease(block)
+		}
+	}
+	if c.core.TryFree(c.cache, block) {
+		return nil
+	}
+	return c.freeSlow(block)
+}
+
+//go:noinline
+func (c *Cache) freeSlow(block sys.Addr) error {
+	h := c.heap
+	if h == nil {
+		return ErrClosed
+	}
+	if block == 0 || h.debug != nil || !h.isSmall(block) {
+		return h.freeSlow(block)
+	}
+	if err := h.judge("free", block); err != nil {
+		return err
+	}
+	h.core.Free(c.cache, block)
+	h.arm()
+	return nil
+}
+
+// Realloc is Heap.Realloc.
+func (c *Cache) Realloc(p unsafe.Pointer, size int) (unsafe.Pointer, error) {
+	if c.heap == nil {
+		return nil, ErrClosed
+	}
+	return c.heap.Realloc(p, size)
+}
+
+// UsableSize is Heap.UsableSize.
+func (c *Cache) UsableSize(p unsafe.Pointer) int {
+	if c.heap == nil {
+		return 0
+	}
+	return c.heap.UsableSize(p)
+}

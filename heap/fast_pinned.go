@@ -1,0 +1,109 @@
+//go:build !granary_nolinkname
+
+package heap
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	core "granary/internal/core/heap"
+	"granary/internal/core/sys"
+)
+
+// This file: the fast paths under pin. fast_portable.go has them for builds without linkname.
+//
+// While a goroutine is pinned to its P nobody else runs on that P, so the P's cache is the goroutine's. It must not
+// wait, call user code or fault meanwhile: the runtime would end the process. What happens between procPin and procUnpin
+// reads and writes the heap's own memory only.
+
+// The runtime keeps the two for packages like this one: https://go.dev/issue/67401.
+
+//go:linkname procPin runtime.procPin
+func procPin() int
+
+//go:linkname procUnpin runtime.procUnpin
+func procUnpin()
+
+// Alloc returns a block of at least size bytes at a multiple of 16. Its contents are undefined.
+func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
+	if uint(size) <= core.SmallMaxBytes {
+		if id := procPin(); uint(id) < slotCount {
+			s := h.slot(uintptr(id))
+			if s.left -= int64(size); s.left >= 0 && s.cache != 0 {
+				block, ok := s.cache.TryMalloc(uintptr(size))
+				procUnpin()
+				if ok {
+					if raceEnabled {
+						raceAcquire(block)
+					}
+					return block.Pointer(), nil
+				}
+				return h.allocSlow(size, 0, false)
+			}
+		}
+		procUnpin()
+	}
+	return h.allocSlow(size, 0, false)
+}
+
+// Free takes a block back. A nil pointer is none. What is wrong with a pointer is said by a *MisuseError; a block that
+// was freed before is not always recognised outside of debug mode.
+func (h *Heap) Free(p unsafe.Pointer) error {
+	block := sys.Addr(uintptr(p))
+	if raceEnabled && p != nil {
+		raceRelease(block)
+	}
+	if id := procPin(); uint(id) < slotCount {
+		if s := h.slot(uintptr(id)); s.cache != 0 && h.core.TryFree(s.cache, block) {
+			procUnpin()
+			return nil
+		}
+	}
+	procUnpin()
+	return h.freeSlow(block)
+}
+
+// tryCalloc takes a block from the cache of the goroutine's P, 0 if there is none, and says whether it reads as zero.
+func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
+	if id := procPin(); uint(id) < slotCount {
+		s := h.slot(uintptr(id))
+		if s.left -= int64(size); s.left >= 0 && s.cache != 0 {
+			block, zero, _ = s.cache.TryCalloc(size)
+		}
+	}
+	procUnpin()
+	return block, zero
+}
+
+// sampleDue reports whether the P has handed out enough bytes for another sample, and starts the next count.
+func (h *Heap) sampleDue(next int64) bool {
+	due := false
+	if id := procPin(); uint(id) < slotCount {
+		if s := h.slot(uintptr(id)); s.left < 0 {
+			due = s.started
+			s.left, s.started = next, true
+		}
+	}
+	procUnpin()
+	return due
+}
+
+// swapSlot puts a cache, or 0, into the slot of the goroutine's P and returns what was there.
+func (h *Heap) swapSlot(c core.Cache) core.Cache {
+	was := core.Cache(0)
+	if id := procPin(); uint(id) < slotCount {
+		h.noteSlot(uintptr(id))
+		was = core.Cache(atomic.SwapUintptr((*uintptr)(&h.slot(uintptr(id)).cache), uintptr(c)))
+	} else {
+		was = c
+	}
+	procUnpin()
+	return was
+}
+
+// shard is a number below counterShards that goroutines on different Ps seldom share.
+func shard() int {
+	id := procPin()
+	procUnpin()
+	return id & (counterShards - 1)
+}

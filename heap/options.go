@@ -1,0 +1,90 @@
+package heap
+
+import (
+	"math"
+	"os"
+)
+
+// options are what New was told.
+type options struct {
+	rangeBytes uintptr
+	limit      uintptr
+	ticker     bool
+	debug      bool
+	onMisuse   func(*MisuseError)
+	rate       int
+	name       string
+	tags       []string
+}
+
+const (
+	defaultRangeBytes = 16 << 30
+	leastRangeBytes   = 16 << 20
+	// DefaultProfileRate is the mean number of bytes between two blocks whose stacks are kept for WriteProfile.
+	DefaultProfileRate = 2 << 20
+)
+
+func defaultOptions() options {
+	return options{
+		rangeBytes: defaultRangeBytes,
+		ticker:     true,
+		debug:      os.Getenv("GRANARY_DEBUG_ALLOC") == "1",
+		onMisuse:   printMisuse,
+		rate:       DefaultProfileRate,
+	}
+}
+
+// Option is a property of a new heap.
+type Option func(*options)
+
+// WithName names the heap in reports and metrics.
+func WithName(name string) Option { return func(o *options) { o.name = name } }
+
+// WithLimit bounds the memory that the heap uses: what is over it is refused with ErrLimit. It is counted in spans of 64
+// KiB and more, and by whole granules of 64 KiB above 32 KiB, so that the bound is one on memory and not on what was
+// asked for.
+func WithLimit(bytes uint64) Option {
+	return func(o *options) { o.limit = uintptr(min(bytes, math.MaxInt64)) }
+}
+
+// WithMemoryShare bounds the heap to a share, between 0 and 1, of the memory that the process may have: that of its
+// cgroup, or of the machine if that is less. A share of 0.5 leaves the other half to the Go heap and all else.
+func WithMemoryShare(share float64) Option {
+	return func(o *options) {
+		if available := availableMemory(); available != 0 && share > 0 && share <= 1 {
+			o.limit = uintptr(float64(available) * share)
+		}
+	}
+}
+
+// WithRange sets the address space for blocks up to 64 MiB, which are all that is usual: 16 GiB without this option,
+// which is the most. Address space costs nothing, but a process that may have little of it needs less.
+func WithRange(bytes uint64) Option {
+	return func(o *options) {
+		o.rangeBytes = uintptr(min(max(bytes, leastRangeBytes), defaultRangeBytes))
+	}
+}
+
+// WithTicker says whether the heap looks for memory to give back by itself, a quarter of a second after there may be
+// some (it does without this option). A heap without a ticker gives memory back in Idle and Trim only.
+func WithTicker(on bool) Option { return func(o *options) { o.ticker = on } }
+
+// WithDebug says whether the heap looks for misuse, and keeps stacks: see Misuse. Without this option it does if the
+// environment variable GRANARY_DEBUG_ALLOC is 1.
+func WithDebug(on bool) Option { return func(o *options) { o.debug = on } }
+
+// WithMisuseHandler sets who is told of misuse that is not the fault of the call that found it, as of a block that was
+// written to after it was freed. Without this option it is printed to the standard error output.
+func WithMisuseHandler(handler func(*MisuseError)) Option {
+	return func(o *options) {
+		if handler != nil {
+			o.onMisuse = handler
+		}
+	}
+}
+
+// WithProfileRate sets the mean number of bytes between two blocks whose stacks are kept for WriteProfile;
+// DefaultProfileRate without this option, 0 for none at all.
+func WithProfileRate(bytes int) Option { return func(o *options) { o.rate = max(bytes, 0) } }
+
+func printMisuse(e *MisuseError) { os.Stderr.WriteString(e.Error() + "\n") }

@@ -1,0 +1,89 @@
+package heap
+
+import (
+	"sync"
+	"unsafe"
+
+	"granary/internal/core/guard"
+	core "granary/internal/core/heap"
+	"granary/internal/core/sys"
+)
+
+// place is the memory that a Heap is made of. It outlives the heap: its addresses stay reserved and serve another one.
+type place struct {
+	core       *core.Heap
+	slots      unsafe.Pointer
+	noCache    core.Cache
+	image      sys.Addr     // of the core right after it began; see core.Heap.Restart
+	rangeBytes uintptr      // as asked for
+	guard      *guard.Guard // of the core, once it was debugged
+}
+
+var places struct {
+	sync.Mutex
+	free    []*place
+	noCache core.Cache // memory that stays zero, for all
+}
+
+// takePlace finds or makes a place whose core is ready.
+func takePlace(o *options) (*place, error) {
+	places.Lock()
+	defer places.Unlock()
+	mode := uint32(0)
+	if o.debug {
+		mode = core.ModeGuard
+	}
+	for i, p := range places.free {
+		if p.rangeBytes != o.rangeBytes {
+			continue
+		}
+		places.free = append(places.free[:i], places.free[i+1:]...)
+		if p.core.Restart(p.image, mode, o.limit) {
+			return p, nil
+		}
+		break // the system refused to take memory back: the addresses are lost
+	}
+	if places.noCache == 0 {
+		places.noCache = core.Cache(memory(core.NoCacheBytes))
+	}
+	page := sys.PageBytes()
+	structBytes := sys.AlignUp(unsafe.Sizeof(core.Heap{}), page)
+	start := memory(structBytes + core.ImageBytes() + slotCount*slotBytes)
+	if start == 0 || places.noCache == 0 {
+		return nil, ErrNoMemory
+	}
+	p := &place{
+		core:       (*core.Heap)(start.Pointer()),
+		image:      start + sys.Addr(structBytes),
+		slots:      (start + sys.Addr(structBytes+core.ImageBytes())).Pointer(),
+		noCache:    places.noCache,
+		rangeBytes: o.rangeBytes,
+	}
+	if !p.core.Init(o.rangeBytes, p.noCache, mode, o.limit) {
+		sys.Release(start, structBytes+core.ImageBytes()+slotCount*slotBytes) // nobody has seen an address of it
+		return nil, ErrNoMemory
+	}
+	p.core.SaveImage(p.image)
+	return p, nil
+}
+
+// memory takes zeroed memory outside of the Go heap, or returns 0.
+func memory(bytes uintptr) sys.Addr {
+	bytes = sys.AlignUp(bytes, sys.PageBytes())
+	start := sys.Reserve(bytes)
+	if start != 0 && !sys.Commit(start, bytes) {
+		sys.Release(start, bytes)
+		return 0
+	}
+	return start
+}
+
+// givePlace ends the core's heap: its memory goes back at once, its addresses wait for another one.
+func givePlace(p *place) {
+	if !p.core.Restart(p.image, 0, 0) || !sys.Decommit(sys.Addr(uintptr(p.slots)), slotCount*slotBytes) {
+		return
+	}
+	places.Lock()
+	places.free = append(places.free, p)
+	places.Unlock()
+}

@@ -1,0 +1,139 @@
+package heap
+
+import (
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"unsafe"
+)
+
+type vector struct{ X, Y, Z float64 }
+
+type mixed struct {
+	ID   int32
+	Rows [3]struct {
+		Name  [8]byte
+		Label string
+	}
+}
+
+func TestTypesWithPointersAreRefusedByName(t *testing.T) {
+	h := mustNew(t)
+	check := func(err error, field string) {
+		t.Helper()
+		var pointer *PointerError
+		if !errors.As(err, &pointer) || pointer.Field != field {
+			t.Errorf("%v, want one about %q", err, field)
+		}
+	}
+	for range 2 { // the second time out of the table
+		_, err := Make[mixed](h)
+		check(err, "field Rows, element, field Label")
+		if !strings.Contains(err.Error(), "heap.mixed") || !strings.Contains(err.Error(), "string") {
+			t.Error(err)
+		}
+		_, err = Make[*int](h)
+		check(err, "")
+		_, err = MakeSlice[map[int]int](h, 1, 1)
+		check(err, "")
+		_, err = Append(h, nil, any(1))
+		check(err, "")
+		_, err = Clone(h, []struct{ F func() }{{}})
+		check(err, "field F")
+		_, err = Make[struct{ P unsafe.Pointer }](h)
+		check(err, "field P")
+		for _, make := range []func() error{
+			func() error { p, err := Make[vector](h); Free(h, p); return err },
+			func() error { p, err := Make[[0]*int](h); Free(h, p); return err },
+			func() error { p, err := Make[struct{}](h); Free(h, p); return err },
+			func() error { p, err := Make[complex128](h); Free(h, p); return err },
+			func() error { p, err := Make[struct{ A [2]uintptr }](h); Free(h, p); return err },
+		} {
+			if err := make(); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+}
+
+func TestSlicesGrowAndKeepTheirElements(t *testing.T) {
+	h := mustNew(t)
+	var s []vector
+	for i := range 5000 {
+		grown, err := Append(h, s, vector{X: float64(i)}, vector{Y: float64(i)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s = grown
+	}
+	for i := range 5000 {
+		if s[2*i] != (vector{X: float64(i)}) || s[2*i+1] != (vector{Y: float64(i)}) {
+			t.Fatalf("elements %d: %v", i, s[2*i:2*i+2])
+		}
+	}
+	copied, err := Clone(h, s)
+	if err != nil || !slices.Equal(copied, s) || &copied[0] == &s[0] {
+		t.Error("the copy differs or is the same slice", err)
+	}
+	for _, s := range [][]vector{s, copied, nil} {
+		if err := FreeSlice(h, s); err != nil {
+			t.Error(err)
+		}
+	}
+	zeros, err := MakeSlice[int64](h, 10, 100)
+	if err != nil || len(zeros) != 10 || cap(zeros) != 100 || slices.Max(zeros[:100]) != 0 {
+		t.Error(len(zeros), cap(zeros), err)
+	}
+	FreeSlice(h, zeros)
+	for _, c := range [][2]int{{-1, 5}, {5, 4}, {0, math.MaxInt / 4}} {
+		if _, err := MakeSlice[int64](h, c[0], c[1]); !errors.Is(err, ErrSize) {
+			t.Errorf("MakeSlice(%d, %d): %v", c[0], c[1], err)
+		}
+	}
+	if s := h.Stats(); s.LiveBlocks != 0 {
+		t.Errorf("after everything was freed: %v", s)
+	}
+}
+
+func TestRefsAreSmallComparableAndWithoutPointers(t *testing.T) {
+	h := mustNew(t)
+	p, err := Make[vector](h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Y = 5
+	r := RefOf(p)
+	if unsafe.Sizeof(r) != 8 || checkType[Ref[vector]]() != nil {
+		t.Error("a Ref is not 8 bytes without a pointer")
+	}
+	if r != RefOf(p) || r.Get() != p || r.Get().Y != 5 || r.IsZero() || r.String() == "none" {
+		t.Error("a Ref does not lead back", r)
+	}
+	var none Ref[vector]
+	if none.Get() != nil || !none.IsZero() || none.String() != "none" || RefOf[vector](nil) != none {
+		t.Error("the zero Ref is something")
+	}
+	if FreeRef(h, none) != nil || FreeRef(h, r) != nil {
+		t.Error("a Ref cannot be freed")
+	}
+}
+
+func TestNothingOnTheGoHeapForABlock(t *testing.T) {
+	h := mustNew(t)
+	for what, do := range map[string]func(){
+		"Alloc": func() { p, _ := h.Alloc(100); h.Free(p) },
+		"Make":  func() { p, _ := Make[vector](h); Free(h, p) },
+		"Bytes": func() { b, _ := h.Bytes(1000); h.FreeBytes(b) },
+		"Ref":   func() { p, _ := Make[vector](h); FreeRef(h, RefOf(p)) },
+		"Append": func() {
+			s, _ := Append(h, nil, vector{}, vector{})
+			FreeSlice(h, s)
+		},
+	} {
+		if allocs := testing.AllocsPerRun(1000, do); allocs >= 1 {
+			t.Errorf("%s allocates %v times on the Go heap", what, allocs)
+		}
+	}
+}
