@@ -254,8 +254,8 @@ func (h *Heap) reallocWith(block sys.Addr, size uintptr) sys.Addr {
 	return to
 }
 
-// UsableSize is the bytes of a block that the program may use, at least what it asked for; 0 if the pointer is no block
-// of the heap.
+// UsableSize is the bytes of a block that the program may use, at least what it asked for; 0 if the pointer is no
+// block of the heap.
 func (h *Heap) UsableSize(p unsafe.Pointer) int {
 	block := sys.Addr(uintptr(p))
 	if block == 0 || h.enter() != nil {

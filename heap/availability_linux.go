@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// availableMemory is what the process may use: the least limit of its cgroup and those above it, or all of the machine.
-// It is 0 if nobody says.
+// availableMemory is what the process may use: the least limit of its cgroup and those above it, or all of the
+// machine. It is 0 if nobody says.
 func availableMemory() uint64 {
 	least := uint64(0)
 	var info syscall.Sysinfo_t
@@ -28,8 +28,8 @@ func availableMemory() uint64 {
 	return least
 }
 
-// cgroupLimit is the least memory limit that holds for a process with this /proc/self/cgroup, 0 for none. Version 2 has
-// one line, "0::/path"; version 1 one a controller, "7:memory:/path".
+// cgroupLimit is the least memory limit that holds for a process with this /proc/self/cgroup, 0 for none. Version 2
+// has one line, "0::/path"; version 1 one a controller, "7:memory:/path".
 func cgroupLimit(root string, groups []byte) uint64 {
 	least := uint64(0)
 	lines := bufio.NewScanner(bytes.NewReader(groups))

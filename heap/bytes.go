@@ -2,8 +2,8 @@ package heap
 
 import "unsafe"
 
-// Bytes returns a slice of size bytes, whose contents are undefined and whose capacity is its length. One of no bytes is
-// a slice without memory.
+// Bytes returns a slice of size bytes, whose contents are undefined and whose capacity is its length. One of no bytes
+// is a slice without memory.
 func (h *Heap) Bytes(size int) ([]byte, error) { return makeBytes(h, size) }
 
 // FreeBytes takes a slice of Bytes back: it must begin where that did, its length does not matter.

@@ -9,7 +9,8 @@ import (
 )
 
 // Cache is a cache that one goroutine has for itself: its calls need no pinning and so cost about half. Blocks may be
-// freed by any goroutine, to this Cache, another one or the Heap. A Cache itself may be used by one goroutine at a time.
+// freed by any goroutine, to this Cache, another one or the Heap. A Cache itself may be used by one goroutine at a
+// time.
 type Cache struct {
 	core     *core.Heap
 	cache    core.Cache

@@ -12,8 +12,8 @@ import (
 	"granary/internal/core/sys"
 )
 
-// debugger is a heap's guard (internal/core/guard), which all calls go to in debug mode. All calls of all debuggers take
-// turns: what the guard finds it tells one function of the whole process, which can so know whose call it was.
+// debugger is a heap's guard (internal/core/guard), which all calls go to in debug mode. All calls of all debuggers
+// take turns: what the guard finds it tells one function of the whole process, which can so know whose call it was.
 type debugger struct {
 	heap        *Heap
 	guard       *guard.Guard

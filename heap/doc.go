@@ -1,9 +1,9 @@
-// Package heap is memory outside of the Go heap: the garbage collector does not scan it, does not count it, and does not
-// give it back; the program does, with Free.
+// Package heap is memory outside of the Go heap: the garbage collector does not scan it, does not count it, and does
+// not give it back; the program does, with Free.
 //
-// It is for programs whose live data or buffer traffic costs the collector more than it is worth: caches of millions of
-// objects, servers that churn through buffers. Blocks cost a few nanoseconds, an empty span goes back to the system a
-// second later, and misuse is an error that names the block.
+// It is for programs whose live data or buffer traffic costs the collector more than it is worth: caches of millions
+// of objects, servers that churn through buffers. Blocks cost a few nanoseconds, an empty span goes back to the
+// system a second later, and misuse is an error that names the block.
 //
 //	h, err := heap.New(heap.WithLimit(1 << 30))
 //	b, err := h.Bytes(4096)             // a []byte
@@ -17,8 +17,8 @@
 // # Rules
 //
 // What lies here is not seen by the collector, so it must not hold the only pointer to anything on the Go heap: the
-// generic functions refuse such types, and name the field. A pointer to a block is an ordinary pointer that outlives the
-// block only by mistake. Pointers to blocks in Go memory cost the collector about 12 ns each a cycle; a Ref costs
+// generic functions refuse such types, and name the field. A pointer to a block is an ordinary pointer that outlives
+// the block only by mistake. Pointers to blocks in Go memory cost the collector about 12 ns each a cycle; a Ref costs
 // nothing.
 //
 // Every block must be freed, once, to the heap it came from. What is freed is undefined memory, but it stays readable
@@ -40,7 +40,7 @@
 //     the system, nothing that could wait or fail while pinned.
 //  2. allocSlow, unpinned: takes the whole cache out of the slot. Nobody else sees it now, so locks and system calls do
 //     no harm. The core fills it from its shared pool, from spans, or from the system.
-//  3. putCache puts it into the slot of the P that the goroutine runs on by then. If that has another already, it waits
+//  3. putCache puts it into the slot of the P that the goroutine runs on by then. What that had instead waits
 //     as a spare.
 //
 // One Free is the same with TryFree and freeSlow, which first looks what is wrong with the block.

@@ -13,8 +13,8 @@ import (
 // This file: the fast paths under pin. fast_portable.go has them for builds without linkname.
 //
 // While a goroutine is pinned to its P nobody else runs on that P, so the P's cache is the goroutine's. It must not
-// wait, call user code or fault meanwhile: the runtime would end the process. What happens between procPin and procUnpin
-// reads and writes the heap's own memory only.
+// wait, call user code or fault meanwhile: the runtime would end the process. What happens between procPin and
+// procUnpin reads and writes the heap's own memory only.
 
 // The runtime keeps the two for packages like this one: https://go.dev/issue/67401.
 

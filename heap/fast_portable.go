@@ -10,9 +10,9 @@ import (
 	"granary/internal/core/sys"
 )
 
-// This file: the fast paths without linkname, for builds with the tag granary_nolinkname. A goroutine takes a cache out
-// of a slot for the time of its call, and puts it back: two atomic exchanges in place of a pin. The slots belong to
-// nobody; goroutines start to look at one that depends on where their stack lies.
+// This file: the fast paths without linkname, for builds with the tag granary_nolinkname. A goroutine takes a cache
+// out of a slot for the time of its call, and puts it back: two atomic exchanges in place of a pin. The slots belong
+// to nobody; goroutines start to look at one that depends on where their stack lies.
 
 const portableSlots = 64
 

@@ -135,8 +135,8 @@ func runModel(t *testing.T, h *Heap, steps int) {
 	mustHold(t, h)
 }
 
-// TestManyGoroutinesShareAHeap hands blocks from goroutine to goroutine while GOMAXPROCS changes, some of them locked to
-// their threads.
+// TestManyGoroutinesShareAHeap hands blocks from goroutine to goroutine while GOMAXPROCS changes, some of them locked
+// to their threads.
 func TestManyGoroutinesShareAHeap(t *testing.T) {
 	const goroutines, blocks = 10_000, 20
 	h := mustNew(t)

@@ -42,8 +42,8 @@ func (h *Heap) release(age uint64) Released {
 	return done
 }
 
-// sweep gives back what has been free for age nanoseconds, in the caches too: all of them, or if quiet is set those that
-// nobody uses. more reports whether there will be something to do later.
+// sweep gives back what has been free for age nanoseconds, in the caches too: all of them, or if quiet is set those
+// that nobody uses. more reports whether there will be something to do later.
 func (h *Heap) sweep(age uint64, quiet bool) (done Released, more bool) {
 	h.sweeping.Lock()
 	defer h.sweeping.Unlock()

@@ -82,8 +82,8 @@ func (h *Heap) CheckMisuse() error {
 	return bad
 }
 
-// ReportLeaks writes what is alive on all heaps to w, and returns how many blocks that is. Go has no hook for the end of
-// a program; main can have one:
+// ReportLeaks writes what is alive on all heaps to w, and returns how many blocks that is. Go has no hook for the end
+// of a program; main can have one:
 //
 //	defer heap.ReportLeaks(os.Stderr)
 func ReportLeaks(w io.Writer) (int64, error) {

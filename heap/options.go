@@ -40,9 +40,9 @@ type Option func(*options)
 // WithName names the heap in reports and metrics.
 func WithName(name string) Option { return func(o *options) { o.name = name } }
 
-// WithLimit bounds the memory that the heap uses: what is over it is refused with ErrLimit. It is counted in spans of 64
-// KiB and more, and by whole granules of 64 KiB above 32 KiB, so that the bound is one on memory and not on what was
-// asked for.
+// WithLimit bounds the memory that the heap uses: what is over it is refused with ErrLimit. It is counted in spans of
+// 64 KiB and more, and by whole granules of 64 KiB above 32 KiB, so that the bound is one on memory and not on what
+// was asked for.
 func WithLimit(bytes uint64) Option {
 	return func(o *options) { o.limit = uintptr(min(bytes, math.MaxInt64)) }
 }

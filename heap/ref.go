@@ -8,8 +8,8 @@ import (
 )
 
 // Ref is a reference to a T on a heap, in 8 bytes and without a pointer: the collector does not look at Refs, however
-// many there are, where each pointer costs it some 12 ns a cycle. The zero Ref refers to nothing. Refs to the same block
-// are equal.
+// many there are, where each pointer costs it some 12 ns a cycle. The zero Ref refers to nothing. Refs to the same
+// block are equal.
 //
 //	bit    63 ... 48                 47 ... 0
 //	       0, or in debug mode how   the address
@@ -30,8 +30,8 @@ func RefOf[T any](p *T) Ref[T] {
 	return Ref[T]{bits}
 }
 
-// Get is the pointer, nil for the zero Ref. In debug mode it is nil as well if the block was freed, and the heap's misuse
-// handler is told; otherwise the program must know that the block is alive.
+// Get is the pointer, nil for the zero Ref. In debug mode it is nil as well if the block was freed, and the heap's
+// misuse handler is told; otherwise the program must know that the block is alive.
 func (r Ref[T]) Get() *T {
 	if r.bits>>refGenerationShift != 0 && !stillAlive(sys.Addr(r.bits&refAddressMask), r.generation()) {
 		return nil

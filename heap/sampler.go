@@ -9,9 +9,9 @@ import (
 	"granary/internal/core/sys"
 )
 
-// sampler keeps the stacks of a few blocks: one each so many bytes, at distances that are random, so that every byte has
-// the same chance. Those blocks lie in runs of their own, whatever their size: their free then takes the slow path by
-// itself, and the fast one needs no look at whether a block was sampled.
+// sampler keeps the stacks of a few blocks: one each so many bytes, at distances that are random, so that every byte
+// has the same chance. Those blocks lie in runs of their own, whatever their size: their free then takes the slow
+// path by itself, and the fast one needs no look at whether a block was sampled.
 //
 // Equation: the live samples of a site are its allocated ones without its freed ones.
 type sampler struct {

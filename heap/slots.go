@@ -89,8 +89,8 @@ func (h *Heap) spareCache(c core.Cache) {
 	}
 }
 
-// drain hands the blocks in the caches of all Ps to their spans; those of Ps that went away, too. If quiet is set, only
-// of caches from which nothing was taken since the last call. h.sweeping is held.
+// drain hands the blocks in the caches of all Ps to their spans; those of Ps that went away, too. If quiet is set,
+// only of caches from which nothing was taken since the last call. h.sweeping is held.
 func (h *Heap) drain(quiet bool) {
 	var taken []core.Cache
 	for i := uintptr(0); i < uintptr(h.slotsUsed.Load()); i++ {
@@ -122,9 +122,9 @@ func (h *Heap) drain(quiet bool) {
 	}
 }
 
-// waitForPinned returns when every goroutine that was pinned at the call has been unpinned: one of them may have read a
-// cache out of its slot before it was exchanged. A goroutine that is pinned cannot be stopped, so stopping the world
-// takes just that long. runtime.Stack with no room for text does nothing else, for some ten microseconds.
+// waitForPinned returns when every goroutine that was pinned at the call has been unpinned: one of them may have read
+// a cache out of its slot before it was exchanged. A goroutine that is pinned cannot be stopped, so stopping the
+// world takes just that long. runtime.Stack with no room for text does nothing else, for some ten microseconds.
 func waitForPinned() { runtime.Stack(nil, true) }
 
 // cachesHold reports whether a cache of a P or a spare one holds a block.

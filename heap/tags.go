@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// Tag is a purpose whose blocks are counted: it allocates from its heap, and keeps its own figures. What is allocated by
-// a tag must be freed by the same one, or the figures are wrong; nothing else is.
+// Tag is a purpose whose blocks are counted: it allocates from its heap, and keeps its own figures. What is allocated
+// by a tag must be freed by the same one, or the figures are wrong; nothing else is.
 type Tag struct {
 	*Heap
 	name   string

@@ -17,8 +17,8 @@ type Allocator interface {
 // mostElementAlignment is what every block has. No type of Go without pointers needs more.
 const mostElementAlignment = 16
 
-// Make returns a zero T. Types that contain Go pointers are refused with a *PointerError. A T of no bytes has no memory,
-// and need not be freed.
+// Make returns a zero T. Types that contain Go pointers are refused with a *PointerError. A T of no bytes has no
+// memory, and need not be freed.
 func Make[T any](a Allocator) (*T, error) {
 	if err := checkType[T](); err != nil {
 		return nil, err
@@ -39,8 +39,8 @@ func Free[T any](a Allocator, p *T) error {
 	return a.Free(unsafe.Pointer(p))
 }
 
-// MakeSlice returns a slice of length zero Ts with room for capacity. Types that contain Go pointers are refused with a
-// *PointerError.
+// MakeSlice returns a slice of length zero Ts with room for capacity. Types that contain Go pointers are refused with
+// a *PointerError.
 func MakeSlice[T any](a Allocator, length, capacity int) ([]T, error) {
 	if err := checkType[T](); err != nil {
 		return nil, err

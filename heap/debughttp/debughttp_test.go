@@ -1,0 +1,67 @@
+package debughttp
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"testing"
+
+	"github.com/google/pprof/profile"
+
+	"granary/heap"
+)
+
+func TestTheHandlerServesAProfileThatPprofReads(t *testing.T) {
+	h, err := heap.New(heap.WithProfileRate(1), heap.WithName("served"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	if _, err := h.Alloc(5000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := h.Alloc(5000); err != nil { // the first one only starts the count
+		t.Fatal(err)
+	}
+	server := httptest.NewServer(ProfileHandler())
+	defer server.Close()
+	response, err := http.Get(server.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer response.Body.Close()
+	p, err := profile.Parse(response.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := false
+	for _, s := range p.Sample {
+		found = found || s.Label["heap"] != nil && s.Label["heap"][0] == "served" && s.Value[3] == 5000
+	}
+	if !found {
+		t.Errorf("the block is not in the profile:\n%v", p)
+	}
+}
+
+func TestTheVariableHasAnEntryAHeap(t *testing.T) {
+	for _, name := range []string{"a", "", "a"} {
+		h, err := heap.New(heap.WithName(name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer h.Close()
+		if _, err := h.Alloc(100); err != nil {
+			t.Fatal(err)
+		}
+	}
+	Publish("offheap")
+	var figures map[string]heap.Stats
+	if err := json.Unmarshal([]byte(Var().String()), &figures); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"a", "heap 2", "heap 3"} {
+		if figures[name].LiveBlocks != 1 {
+			t.Errorf("%q: %+v", name, figures[name])
+		}
+	}
+}
