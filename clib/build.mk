@@ -11,8 +11,9 @@ GCCGO_FLAGS   := $(OPTIMISE) -fno-split-stack -fno-go-check-divide-zero -fno-go-
                  -fno-exceptions -fno-non-call-exceptions
 # Exceptions pass through operator new; unwind tables are all they need. -fexceptions would keep the core from being
 # inlined.
-GLUE_FLAGS    := $(OPTIMISE) -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-builtin -fasynchronous-unwind-tables -fno-math-errno -fwrapv \
-                 -fno-plt -D_GNU_SOURCE -DGRANARY_VERSION=\"$(VERSION)\" -Iclib/include -Iclib/glue
+GLUE_FLAGS    := $(OPTIMISE) -std=gnu11 -Wall -Wextra -Werror -fvisibility=hidden -fno-builtin \
+                 -fasynchronous-unwind-tables -fno-math-errno -fwrapv -fno-plt -D_GNU_SOURCE \
+                 -DGRANARY_VERSION=\"$(VERSION)\" -Iclib/include -Iclib/glue
 LINK_FLAGS    := -Wno-lto-type-mismatch -Wl,--gc-sections -Wl,-z,nodelete -Wl,-z,relro -Wl,-z,now -Wl,--as-needed \
                  -nostartfiles
 

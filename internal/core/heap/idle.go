@@ -16,7 +16,8 @@ const (
 
 // Idle is called where a thread waits. If the thread's last sweep was a quarter of a second ago, its cache goes to
 // the spans, the pool's batches too, and what has been free for age nanoseconds is given back: empty spans, and the
-// free pages of spans in which nothing happened. wake is the time at which another call would find something to do, 0 if there is nothing.
+// free pages of spans in which nothing happened. wake is the time at which another call would find something to do,
+// 0 if there is nothing.
 func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64) {
 	if h.mode&(ModeSystem|ModeKeepSpans) != 0 || h.mode&ModeGuard != 0 && age != 0 {
 		return done, 0

@@ -11,9 +11,9 @@ import (
 // normalMaxBytes, or finds the range full, the system allocator serves, as it does all of the tier if the user says so
 // (ModeNormalSystem).
 //
-// A freed run keeps its memory until the release sweep, or the next request takes it: a program that frees and allocates
-// buffers does not pay for fresh pages each time, which is most of what large blocks cost. So that this costs little
-// memory, large runs go back to the system at once when that would take the heap far beyond its peak of use.
+// A freed run keeps its memory until the release sweep, or the next request takes it: a program that frees and
+// allocates buffers does not pay for fresh pages each time, which is most of what large blocks cost. So that this costs
+// little memory, large runs go back to the system at once when that would take the heap far beyond its peak of use.
 
 const (
 	normalMaxBytes   = 64 << 20 // above, a mapping's own cost does not count

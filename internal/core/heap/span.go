@@ -114,9 +114,9 @@ func (h *Heap) relistSpan(ctl *central, ref space.Ref) {
 	}
 }
 
-// Blocks smaller than a cache line are handed out so that neighbours in time are none in memory: within groups of 16, by
-// steps of 4. Blocks that a thread allocates one after the other and gives to several threads then do not share a line,
-// which the threads would take from each other with every write. All 16 lie within a few lines all the same.
+// Blocks smaller than a cache line are handed out so that neighbours in time are none in memory: within groups of 16,
+// by steps of 4. Blocks that a thread allocates one after the other and gives to several threads then do not share a
+// line, which the threads would take from each other with every write. All 16 lie within a few lines all the same.
 const (
 	lineBytes   = 64
 	spreadGroup = 16
