@@ -117,7 +117,11 @@ func FindLibrary(flag, variable, executable string) (string, error) {
 		}
 		return filepath.Abs(named.file)
 	}
-	places := libraryPlaces(executable)
+	return firstLibrary(libraryPlaces(executable))
+}
+
+// firstLibrary is the first of the places where there is a file.
+func firstLibrary(places []string) (string, error) {
 	for _, place := range places {
 		if info, err := os.Stat(place); err == nil && info.Mode().IsRegular() {
 			return place, nil
