@@ -56,7 +56,7 @@ func (h *Heap) allocSlow(size int, alignment uintptr, zero bool) (unsafe.Pointer
 	if h.debug != nil {
 		return h.debug.alloc(uintptr(size), alignment, zero)
 	}
-	return h.allocWhole(uintptr(size), alignment, zero, h.due(size))
+	return h.allocWhole(uintptr(size), alignment, zero, h.isDue(size))
 }
 
 // allocWhole takes a block of the core, by whatever it takes.
@@ -76,15 +76,12 @@ func (h *Heap) allocWhole(size, alignment uintptr, zero, sampled bool) (unsafe.P
 	return block.Pointer(), nil
 }
 
-// due reports whether a block that takes the slow path is to be sampled.
-func (h *Heap) due(size int) bool {
-	if h.samples == nil {
-		return h.sampleDue(math.MaxInt64)
-	}
-	if size > core.SmallMaxBytes { // not counted by slots
+// isDue reports whether a block that takes the slow path is to be sampled.
+func (h *Heap) isDue(size int) bool {
+	if h.samples != nil && size > core.SmallMaxBytes { // not counted by slots
 		return h.samples.next() < int64(size)
 	}
-	return h.sampleDue(h.samples.next())
+	return h.sampleDue()
 }
 
 // allocWith takes a block by means of a cache that is the caller's.

@@ -3,6 +3,7 @@
 package heap
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -24,13 +25,18 @@ func procPin() int
 //go:linkname procUnpin runtime.procUnpin
 func procUnpin()
 
+// owner is the cache in the slot, loaded once: drain may exchange it for 0 at any moment, and then waits until the
+// goroutine is no longer pinned.
+func (s *slot) owner() core.Cache { return core.Cache(atomic.LoadUintptr((*uintptr)(&s.cache))) }
+
 // Alloc returns a block of at least size bytes at a multiple of 16. Its contents are undefined.
 func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
 	if uint(size) <= core.SmallMaxBytes {
 		if id := procPin(); uint(id) < slotCount {
 			s := h.slot(uintptr(id))
-			if s.left -= int64(size); s.left >= 0 && s.cache != 0 {
-				block, ok := s.cache.TryMalloc(uintptr(size))
+			c := s.owner()
+			if s.left -= int64(size); s.left >= 0 && c != 0 {
+				block, ok := c.TryMalloc(uintptr(size))
 				procUnpin()
 				if ok {
 					if raceEnabled {
@@ -54,7 +60,7 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 		raceRelease(block)
 	}
 	if id := procPin(); uint(id) < slotCount {
-		if s := h.slot(uintptr(id)); s.cache != 0 && h.core.TryFree(s.cache, block) {
+		if c := h.slot(uintptr(id)).owner(); c != 0 && h.core.TryFree(c, block) {
 			procUnpin()
 			return nil
 		}
@@ -67,17 +73,24 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 	if id := procPin(); uint(id) < slotCount {
 		s := h.slot(uintptr(id))
-		if s.left -= int64(size); s.left >= 0 && s.cache != 0 {
-			block, zero, _ = s.cache.TryCalloc(size)
+		c := s.owner()
+		if s.left -= int64(size); s.left >= 0 && c != 0 {
+			block, zero, _ = c.TryCalloc(size)
 		}
 	}
 	procUnpin()
 	return block, zero
 }
 
+// fastState is what a Heap has for this build alone: nothing.
+type fastState struct{}
+
 // sampleDue reports whether the P has handed out enough bytes for another sample, and starts the next count.
-func (h *Heap) sampleDue(next int64) bool {
-	due := false
+func (h *Heap) sampleDue() bool {
+	next, due := int64(math.MaxInt64), false
+	if h.samples != nil {
+		next = h.samples.next()
+	}
 	if id := procPin(); uint(id) < slotCount {
 		if s := h.slot(uintptr(id)); s.left < 0 {
 			due = s.started

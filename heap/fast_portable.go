@@ -3,6 +3,7 @@
 package heap
 
 import (
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -16,10 +17,12 @@ import (
 
 const portableSlots = 64
 
-// shardStart is a number that goroutines seldom share.
+// shardStart is a number that goroutines seldom share. Calls of one goroutine at some levels of depth have the same:
+// most stacks lie in one piece of this size.
 func shardStart() uintptr {
+	const stackPieceShift = 13
 	var here byte
-	return uintptr(unsafe.Pointer(&here)) * 0x9e3779b97f4a7c15 >> 32
+	return uintptr(unsafe.Pointer(&here)) >> stackPieceShift * 0x9e3779b97f4a7c15 >> 32
 }
 
 func slotCache(s *slot) *uintptr { return (*uintptr)(&s.cache) }
@@ -48,7 +51,7 @@ func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
 	if uint(size) <= core.SmallMaxBytes {
 		if s, c := h.borrow(); c != 0 {
 			block, ok := sys.Addr(0), false
-			if s.left -= int64(size); s.left >= 0 {
+			if h.counted(s, size) {
 				block, ok = c.TryMalloc(uintptr(size))
 			}
 			h.lend(s, c)
@@ -86,23 +89,35 @@ func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 	if c == 0 {
 		return 0, false
 	}
-	if s.left -= int64(size); s.left >= 0 {
+	if h.counted(s, int(size)) {
 		block, zero, _ = c.TryCalloc(size)
 	}
 	h.lend(s, c)
 	return block, zero
 }
 
-// sampleDue reports whether enough bytes were handed out for another sample, and starts the next count.
-func (h *Heap) sampleDue(next int64) bool {
-	s := h.slot(shardStart() % portableSlots)
-	if s.left >= 0 {
-		return false
-	}
-	due := s.started
-	s.left, s.started = next, true
-	return due
+// fastState is what a Heap has for this build alone.
+type fastState struct {
+	due atomic.Bool // some slot's count came to its end
 }
+
+// counted takes a size off the slot's count. It returns false if the allocation is to take the slow path.
+func (h *Heap) counted(s *slot, size int) bool {
+	if s.left -= int64(size); s.left >= 0 {
+		return true
+	}
+	if s.started {
+		h.due.Store(true)
+	}
+	s.left, s.started = math.MaxInt64, true
+	if h.samples != nil {
+		s.left = h.samples.next()
+	}
+	return false
+}
+
+// sampleDue reports whether enough bytes were handed out for another sample.
+func (h *Heap) sampleDue() bool { return h.due.Load() && h.due.Swap(false) }
 
 // swapSlot puts a cache, or 0, into a slot and returns what was there.
 func (h *Heap) swapSlot(c core.Cache) core.Cache {

@@ -37,7 +37,8 @@ type Heap struct {
 	busy      atomic.Int64
 	closed    atomic.Bool
 	armed     atomic.Bool // a tick is to come
-	sweeping  sync.Mutex
+	fastState
+	sweeping sync.Mutex
 
 	mu      sync.Mutex
 	spare   []core.Cache
@@ -123,10 +124,7 @@ func (h *Heap) Close() error {
 	}
 	h.sweeping.Lock()
 	defer h.sweeping.Unlock()
-	for i := uintptr(0); i < uintptr(h.slotsUsed.Load()); i++ {
-		atomic.StoreUintptr((*uintptr)(&h.slot(i).cache), 0)
-	}
-	waitForPinned()
+	h.takeAllCaches()
 	if h.debug != nil {
 		h.debug.close()
 	}

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"bytes"
 	"errors"
 	"math/rand/v2"
 	"runtime"
@@ -46,17 +47,13 @@ func (b *block) bytes() []byte { return unsafe.Slice((*byte)(b.p), b.size) }
 
 func (b *block) set(fill byte) {
 	b.fill = fill
-	for i := range b.bytes() {
-		b.bytes()[i] = fill
-	}
+	copy(b.bytes(), bytes.Repeat([]byte{fill}, b.size))
 }
 
 func (b *block) mustHold(t testing.TB, size int) {
 	t.Helper()
-	for i, c := range b.bytes()[:size] {
-		if c != b.fill {
-			t.Fatalf("byte %d of a block of %d is %#x, not %#x", i, b.size, c, b.fill)
-		}
+	if same := bytes.Count(b.bytes()[:size], []byte{b.fill}); same != size {
+		t.Fatalf("%d bytes of a block of %d are not %#x", size-same, b.size, b.fill)
 	}
 }
 

@@ -122,6 +122,25 @@ func (h *Heap) drain(quiet bool) {
 	}
 }
 
+// takeAllCaches takes the caches out of all slots, for good. Nobody is on a slow path any more, but without linkname
+// goroutines may have borrowed caches, which they put back.
+func (h *Heap) takeAllCaches() {
+	for taken := 0; ; runtime.Gosched() {
+		for i := uintptr(0); i < uintptr(h.slotsUsed.Load()); i++ {
+			if atomic.SwapUintptr((*uintptr)(&h.slot(i).cache), 0) != 0 {
+				taken++
+			}
+		}
+		h.mu.Lock()
+		all := taken+len(h.spare) >= h.caches
+		h.mu.Unlock()
+		if all {
+			break
+		}
+	}
+	waitForPinned()
+}
+
 // waitForPinned returns when every goroutine that was pinned at the call has been unpinned: one of them may have read
 // a cache out of its slot before it was exchanged. A goroutine that is pinned cannot be stopped, so stopping the
 // world takes just that long. runtime.Stack with no room for text does nothing else, for some ten microseconds.

@@ -2,6 +2,7 @@ package debughttp
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"testing"
@@ -17,10 +18,7 @@ func TestTheHandlerServesAProfileThatPprofReads(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer h.Close()
-	if _, err := h.Alloc(5000); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := h.Alloc(5000); err != nil { // the first one only starts the count
+	if _, err := h.Alloc(50_000); err != nil {
 		t.Fatal(err)
 	}
 	server := httptest.NewServer(ProfileHandler())
@@ -36,12 +34,14 @@ func TestTheHandlerServesAProfileThatPprofReads(t *testing.T) {
 	}
 	found := false
 	for _, s := range p.Sample {
-		found = found || s.Label["heap"] != nil && s.Label["heap"][0] == "served" && s.Value[3] == 5000
+		found = found || s.Label["heap"] != nil && s.Label["heap"][0] == "served" && s.Value[3] == 50_000
 	}
 	if !found {
 		t.Errorf("the block is not in the profile:\n%v", p)
 	}
 }
+
+var published int
 
 func TestTheVariableHasAnEntryAHeap(t *testing.T) {
 	for _, name := range []string{"a", "", "a"} {
@@ -54,7 +54,8 @@ func TestTheVariableHasAnEntryAHeap(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	Publish("offheap")
+	published++ // a name can be used once in a process, and tests can run more than once
+	Publish(fmt.Sprint("offheap", published))
 	var figures map[string]heap.Stats
 	if err := json.Unmarshal([]byte(Var().String()), &figures); err != nil {
 		t.Fatal(err)
