@@ -17,6 +17,8 @@ var spaceTests = []Test{
 	{"what still has its memory is taken first, then the best fit, then the frontier", testTakeOrder},
 	{"free neighbours join", testJoin},
 	{"a run grows into free granules behind it and shrinks", testExtendShrink},
+	{"a run that grew over others that were given back is released as one", testReleaseAfterExtend},
+	{"a walker gets on at a granule whose record was dropped", testDroppedRecord},
 	{"a run given back at once reads as zero", testGiveNow},
 	{"clearing what is dirty makes all of it zero", testClearDirty},
 	{"a run is released when it has been free for the age, not before", testReleaseAge},
@@ -236,6 +238,35 @@ func testExtendShrink(t T) {
 		t.Errorf("a run grew over the frontier")
 	}
 	r.giveAll()
+	r.close()
+}
+
+func testReleaseAfterExtend(t T) {
+	r := newSpaceRig(t)
+	a, b, fence := r.mustTake(2, 1), r.mustTake(3, 1), r.mustTake(1, 1)
+	r.giveRun(b)
+	if !r.extend(a, 3) {
+		t.Fatalf("a run did not grow into free granules")
+	}
+	r.giveRun(a)
+	if done := r.release(0, 0); done.Runs != 1 || done.Bytes != 5*space.GranuleBytes {
+		t.Errorf("one run of 5 granules was given back, but the sweep says %d runs of %d bytes", done.Runs, done.Bytes)
+	}
+	r.giveRun(fence)
+	r.close()
+}
+
+// testDroppedRecord has the head of a run become a granule inside of a large free run, whose record goes back.
+func testDroppedRecord(t T) {
+	r := newSpaceRig(t)
+	a, b := r.mustTake(rangeGranules/2, 1), r.mustTake(rangeGranules/2, 1)
+	head := b.ref
+	r.giveRun(a)
+	r.giveRun(b)
+	r.release(0, 0)
+	if r.s.Granules(head) == 0 {
+		t.Errorf("a walker that looks at granule %d while neighbours join would stay there for ever", head)
+	}
 	r.close()
 }
 

@@ -14,8 +14,8 @@
 // its first, so a run that is given back finds both neighbours and joins those that are free. Taking a run, in the
 // order in which an earlier answer saves memory:
 //
-//  1. the best fit among free runs with memory that did not go back to the system (dirty);
-//  2. the best fit among the others (clean: they read as zero);
+//  1. a free run that fits well, of those with memory that did not go back to the system (dirty);
+//  2. one of the others (clean: they read as zero);
 //  3. the frontier: granules never used, committed a piece at a time.
 //
 // The release sweep (ReleaseIdle) drops the memory of granules that have been free for long enough; their addresses

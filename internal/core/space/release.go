@@ -87,9 +87,9 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 			}
 			*s.age(g) = 0
 			runs += uint64(s.Run(Ref(g)).given)
-			s.Run(Ref(g)).given = 0
 		}
 		if dropped {
+			s.forgetGiven(Ref(first), uint32(last-first))
 			bytes += uint64(last-first) << GranuleShift
 		}
 		first = last

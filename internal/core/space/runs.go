@@ -123,8 +123,16 @@ func (s *Space) use(ref Ref, granules uint32) {
 	run.state = stateUsed
 	run.Zero = s.countDirty(ref, granules) == 0
 	run.Next, run.Prev, run.Stamp = 0, 0, 0
+	s.forgetGiven(ref, granules)
+}
+
+// forgetGiven notes that no run which was given back begins at these granules any more. It writes only where one did:
+// the records inside of a large run need no memory.
+func (s *Space) forgetGiven(ref Ref, granules uint32) {
 	for g := ref; g < ref+Ref(granules); g++ {
-		s.Run(g).given = 0
+		if run := s.Run(g); run.given != 0 {
+			run.given = 0
+		}
 	}
 }
 
@@ -259,6 +267,7 @@ func (s *Space) Extend(ref Ref, more uint32) bool {
 		s.unlink(after)
 		s.Run(after).state = stateNone
 		s.shape(ref, granules+more)
+		s.forgetGiven(after, more)
 		s.setFree(after+Ref(more), rest)
 		s.usedGranules += uintptr(more)
 		s.notePeak()

@@ -40,7 +40,7 @@ func Release(addr Addr, bytes uintptr) {
 	}
 }
 
-// AddressSpaceLimit is how many bytes of address space the process may still reserve, ^0 if there is no limit.
+// AddressSpaceLimit is how many bytes of address space the process may have in all, ^0 if there is no limit.
 func AddressSpaceLimit() uintptr {
 	var limit unix.Rlimit
 	if unix.Getrlimit(unix.RLIMIT_AS, &limit) != nil || limit.Cur == unix.RLIM_INFINITY {

@@ -23,7 +23,7 @@ func decommit(addr, bytes uintptr) bool
 //extern granary_sys_release
 func release(addr, bytes uintptr)
 
-// AddressSpaceLimit is how many bytes of address space the process may still reserve, ^0 if there is no limit.
+// AddressSpaceLimit is how many bytes of address space the process may have in all, ^0 if there is no limit.
 //
 //extern granary_sys_address_space_limit
 func AddressSpaceLimit() uintptr
