@@ -51,7 +51,10 @@ func (c *Cache) Alloc(size int) (unsafe.Pointer, error) {
 		c.uses++
 	}
 	if c.left -= int64(size); uint(size) <= core.SmallMaxBytes && c.left >= 0 {
-		if block, ok := c.cache.TryMalloc(uintptr(size)); ok {
+		bin := c.cache.BinOf(uintptr(size))
+		if newest := bin.Newest(); newest != 0 {
+			bin.Take(uintptr(size))
+			block := core.Unmark(newest)
 			if raceEnabled {
 				raceAcquire(block)
 			}
@@ -117,7 +120,8 @@ func (c *Cache) Free(p unsafe.Pointer) error {
 			raceRelease(block)
 		}
 	}
-	if c.core.TryFree(c.cache, block) {
+	if bin := c.core.BinAt(c.cache, block); bin != nil && bin.Accepts(c.core.Base, block) {
+		bin.Put(c.core.Base, block)
 		return nil
 	}
 	return c.freeSlow(block)

@@ -36,15 +36,16 @@ func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
 			s := h.slot(uintptr(id))
 			c := s.owner()
 			if s.left -= int64(size); s.left >= 0 && c != 0 {
-				block, ok := c.TryMalloc(uintptr(size))
-				procUnpin()
-				if ok {
+				bin := c.BinOf(uintptr(size))
+				if newest := bin.Newest(); newest != 0 {
+					bin.Take(uintptr(size))
+					block := core.Unmark(newest)
+					procUnpin()
 					if raceEnabled {
 						raceAcquire(block)
 					}
 					return block.Pointer(), nil
 				}
-				return h.allocSlow(size, 0, false)
 			}
 		}
 		procUnpin()
@@ -60,9 +61,12 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 		raceRelease(block)
 	}
 	if id := procPin(); uint(id) < slotCount {
-		if c := h.slot(uintptr(id)).owner(); c != 0 && h.core.TryFree(c, block) {
-			procUnpin()
-			return nil
+		if c := h.slot(uintptr(id)).owner(); c != 0 {
+			if bin := h.core.BinAt(c, block); bin != nil && bin.Accepts(h.core.Base, block) {
+				bin.Put(h.core.Base, block)
+				procUnpin()
+				return nil
+			}
 		}
 	}
 	procUnpin()

@@ -21,7 +21,7 @@ const (
 	defaultRangeBytes = 16 << 30
 	leastRangeBytes   = 16 << 20
 	// DefaultProfileRate is the mean number of bytes between two blocks whose stacks are kept for WriteProfile.
-	DefaultProfileRate = 2 << 20
+	DefaultProfileRate = 8 << 20
 )
 
 func defaultOptions() options {

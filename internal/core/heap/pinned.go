@@ -1,12 +1,54 @@
 package heap
 
-import (
-	"granary/internal/core/space"
-	"granary/internal/core/sys"
-)
+import "granary/internal/core/sys"
 
 // This file: what a caller needs that holds a cache for a moment only, as Go programs do that are pinned to their P:
 // the fast paths alone, which neither wait nor fail, and the checks that belong before the slow ones.
+
+// The steps of pop and push one by one, each small enough to be inlined: calls are what costs most in the fast paths of
+// Go programs.
+
+// Bin is one class of a cache.
+type Bin = bin
+
+// BinOf is the bin for a size up to SmallMaxBytes.
+func (c Cache) BinOf(size uintptr) *Bin { return c.bin(binOf(size)) }
+
+// Newest is the value of the bin's newest block, 0 if it is empty.
+func (b *Bin) Newest() uintptr { return b.newest }
+
+// Take takes the newest block off the bin, which is not empty, for a request of size bytes.
+func (b *Bin) Take(size uintptr) { b.drop(size) }
+
+// Unmark makes the block of a value that Take took off: it is no longer marked as freed.
+func Unmark(newest uintptr) sys.Addr {
+	block := sys.Addr(newest &^ freshTag)
+	(block + sys.WordBytes).SetWord(0)
+	return block
+}
+
+// BinAt is the bin for an address, nil if it lies outside of the range.
+func (h *Heap) BinAt(c Cache, block sys.Addr) *Bin {
+	granule := h.Granule(block)
+	if granule >= h.CommittedPlain() {
+		return nil
+	}
+	return c.bin(uintptr(h.OwnerWord(granule).Word16()))
+}
+
+// Accepts reports whether Put may take the address; see push.
+func (b *Bin) Accepts(base, block sys.Addr) bool {
+	return b.room != 0 && b.isStart(uintptr(block)) && (block+sys.WordBytes).Word() != uintptr(base)
+}
+
+// Put takes a block back that the bin accepts.
+func (b *Bin) Put(base, block sys.Addr) {
+	(block + sys.WordBytes).SetWord(uintptr(base))
+	room := uintptr(b.room) - 1
+	*b.slot(room) = b.newest
+	b.newest = uintptr(block)
+	b.room = uint32(room)
+}
 
 // TryMalloc returns a block if the cache has one.
 func (c Cache) TryMalloc(size uintptr) (block sys.Addr, ok bool) { return c.pop(size) }
@@ -24,22 +66,13 @@ func (c Cache) TryCalloc(size uintptr) (block sys.Addr, zero, ok bool) {
 }
 
 // TryFree takes a block back if the cache has room for it. It reads no memory that is not the heap's own, whatever the
-// address. It does what binOffset and push do, in one function: the calls would be a fifth of its time.
+// address.
 func (h *Heap) TryFree(c Cache, block sys.Addr) bool {
-	granule := h.Granule(block)
-	if granule >= h.CommittedPlain() {
+	b := h.BinAt(c, block)
+	if b == nil || !b.Accepts(h.Base, block) {
 		return false
 	}
-	b := c.bin(uintptr(h.OwnerWord(granule).Word16()))
-	base := uintptr(h.Base)
-	room := uintptr(b.room)
-	if room == 0 || !b.isStart(uintptr(block)) || (block+sys.WordBytes).Word() == base {
-		return false
-	}
-	(block + sys.WordBytes).SetWord(base)
-	*b.slot(room - 1) = b.newest
-	b.newest = uintptr(block)
-	b.room--
+	b.Put(h.Base, block)
 	return true
 }
 
@@ -48,24 +81,7 @@ func (h *Heap) Judge(block sys.Addr) int {
 	if h.normalBlock(block) != 0 {
 		return returnedFine
 	}
-	class := classOf(uintptr(h.OwnerOf(block)))
-	if class == 0 {
-		granule := h.Granule(block)
-		if granule < h.Committed() && h.normalRun(space.Ref(granule)).class == classNormalFreed &&
-			h.Addr(space.Ref(granule))+sys.Addr(h.normalRun(space.Ref(granule)).offset) == block {
-			return MisuseTwice
-		}
-		return MisuseForeign
-	}
-	info := &classTable[class&63]
-	offset := uint32(block-h.Addr(h.spanOf(block, info))) & (info.spanBytes - 1)
-	if offset*info.magic >= info.magic || offset/info.bytes >= info.blocks {
-		return MisuseInside
-	}
-	if (block+sys.WordBytes).Word() == uintptr(h.Base) && h.isFree(class, block) {
-		return MisuseTwice
-	}
-	return returnedFine
+	return h.judge(classOf(uintptr(h.OwnerOf(block))), block)
 }
 
 // FitsLimit reports whether the limit leaves room for a block of so many bytes.

@@ -1,0 +1,15 @@
+module granary/heap/compare
+
+go 1.26.0
+
+require (
+	granary v0.0.0
+	modernc.org/memory v1.13.0
+)
+
+require (
+	github.com/google/pprof v0.0.0-20261105003125-4bf881d7fb0b // indirect
+	golang.org/x/sys v0.50.0 // indirect
+)
+
+replace granary => ../..
