@@ -150,9 +150,11 @@ func ExampleMake() {
 	h := must(heap.New())
 	defer h.Close()
 	_, err := heap.Make[struct{ Name string }](h)
-	fmt.Println(err)
-	// Output: granary: struct { Name string } contains Go pointers, which the collector would not see outside of the Go
-	// heap: its field Name is a string
+	var pointers *heap.PointerError
+	if errors.As(err, &pointers) {
+		fmt.Println(pointers.Field, "is a", pointers.Kind)
+	}
+	// Output: field Name is a string
 }
 
 func ExampleMakeSlice() {
