@@ -6,6 +6,7 @@ var fullTests = []Test{
 	{"a full range passes small requests on to the system allocator", testRangeFull},
 	{"when blocks are freed the range serves again", testRangeComesBack},
 	{"every call works while the range is full", testFullCalls},
+	{"a thread without a cache is given blocks of the pool before the range counts as full", testFullPool},
 	{"a thread that starts while the range is full works without a cache", testFullThread},
 	{"a heap without a range leaves everything to the system allocator", testNoRange},
 	{"a heap in system mode leaves everything to the system allocator", testSystemMode},
@@ -118,6 +119,22 @@ func testFullCalls(t T) {
 	r.close()
 }
 
+func testFullPool(t T) {
+	r := newRig(t, 1)
+	r.every = 997
+	r.fillRange(0, 2048)
+	for i := 0; i < 10; i++ { // one more than a bin holds
+		r.free(0, r.firstInRange())
+	}
+	if in, out, _ := r.pool(2048); in != out+1 {
+		t.Fatalf("%d batches came and %d went, so none waits", in, out)
+	}
+	if b := r.malloc(1, 2048); b.class < 0 {
+		t.Errorf("a batch of free blocks waits in the pool, but the system allocator was asked")
+	}
+	r.close()
+}
+
 func testFullThread(t T) {
 	r := newRig(t, 1)
 	r.every = 997
@@ -195,8 +212,9 @@ func testLimit(t T) {
 	if bytes := small * 1024; bytes > limit || bytes < limit/2 {
 		t.Errorf("a limit of %d bytes let %d bytes of small blocks through", limit, bytes)
 	}
-	if r.stats.LimitBytes != limit || r.stats.LimitFailures == 0 {
-		t.Errorf("the figures say limit %d, %d failures", r.stats.LimitBytes, r.stats.LimitFailures)
+	if r.stats.LimitBytes != limit || r.stats.LimitFailures != 1 {
+		t.Errorf("one request was refused, the figures say limit %d, %d failures", r.stats.LimitBytes,
+			r.stats.LimitFailures)
 	}
 	if got := r.h.Malloc(r.cache(0), limit/2); got != 0 {
 		t.Errorf("a large block was allowed beyond the limit")

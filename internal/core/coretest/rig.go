@@ -258,7 +258,7 @@ func (r *rig) idle(cache int, passed, age uint64) (runs, wake uint64) {
 	r.now += passed
 	done, wake := r.h.Idle(r.cache(cache), r.now, age)
 	r.step()
-	if done.Bytes%(64<<10) != 0 || done.Runs > 0 && done.Longest < age {
+	if done.Bytes%uint64(sys.PageBytes()) != 0 || done.Runs > 0 && done.Longest < age {
 		r.t.Fatalf("after %d steps: Idle released %d runs of %d bytes, the longest free for %d of %d ns", r.steps,
 			done.Runs, done.Bytes, done.Longest, age)
 	}

@@ -16,6 +16,8 @@ var sweepTests = []Test{
 	{"a heap that keeps spans gives nothing back", testSweepOff},
 	{"an idle thread without a cache sweeps too", testSweepWithoutCache},
 	{"a program that frees and allocates in turns does not release", testSweepTurns},
+	{"free pages of a span in use count as given back", testSweepPages},
+	{"a thread whose reading of the clock is old makes nothing older", testSweepOldClock},
 }
 
 // burst fills and frees some spans of a size.
@@ -233,6 +235,41 @@ func testSweepTurns(t T) {
 	r.check()
 	if r.stats.SpansReleased != 0 {
 		t.Errorf("%d spans were given back and taken again", r.stats.SpansReleased)
+	}
+	r.close()
+}
+
+func testSweepPages(t T) {
+	r := newRig(t, 1)
+	r.every = 101
+	kept := r.malloc(0, 4096)
+	for i := 0; i < 60; i++ {
+		r.malloc(0, 4096)
+	}
+	for len(r.live) > 1 {
+		last := r.live[len(r.live)-1]
+		if last == kept {
+			last = r.live[0]
+		}
+		r.free(0, last)
+	}
+	done, _ := r.h.Idle(r.cache(0), r.now, 0)
+	if done.Runs != 0 || done.Bytes != 63*4096 {
+		t.Errorf("one block of 64 in a span is in use, and each is a page; the sweep says %d runs, %d bytes", done.Runs,
+			done.Bytes)
+	}
+	r.close()
+}
+
+func testSweepOldClock(t T) {
+	r := newRig(t, 1)
+	r.every = 101
+	r.burst(0, 2048, 300)
+	r.idle(0, 0, second)
+	// Another thread read the clock before that sweep, and comes to its own only now.
+	done, _ := r.h.Idle(r.cache(0), r.now-second/100, 0)
+	if done.Runs == 0 || done.Longest != 0 {
+		t.Errorf("%d runs were released, the longest free for %d ns; it was seen free this moment", done.Runs, done.Longest)
 	}
 	r.close()
 }

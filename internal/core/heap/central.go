@@ -71,11 +71,16 @@ func (h *Heap) obtain(c Cache, class uintptr, slots sys.Addr, want uint32) (n ui
 	for n == 0 {
 		sys.Unlock(&ctl.lock)
 		ref := h.newSpan(c, class, info)
-		if ref == 0 || !sys.Lock(&ctl.lock) {
+		sys.Lock(&ctl.lock) // it was free for this call before, so no interrupted one holds it
+		if ref != 0 {
+			h.addSpanLocked(ctl, ref)
+		}
+		// Where no span is to be had newSpan has sorted the blocks that waited: some may be of this class.
+		n = h.takeFromSpansLocked(ctl, info, slots, want)
+		if n == 0 && ref == 0 {
+			sys.Unlock(&ctl.lock)
 			return 0, 0
 		}
-		h.addSpanLocked(ctl, ref)
-		n = h.takeFromSpansLocked(ctl, info, slots, want)
 	}
 	first = slots.Word()
 	sys.Unlock(&ctl.lock)

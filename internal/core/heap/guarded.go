@@ -83,8 +83,8 @@ func (h *Heap) SpanAt(granule uintptr) uintptr {
 // SystemAlloc takes a block from the system allocator, counted and held to the limit as the normal
 // tier's are, and a small one as an overflow.
 func (h *Heap) SystemAlloc(alignment, size uintptr) sys.Addr {
-	if h.limit != 0 && !h.mayGrow(h.noCache, size) {
-		return h.tooLarge()
+	if !h.mayGrow(h.noCache, size) {
+		return h.overLimit()
 	}
 	block := sys.Addr(0)
 	if alignment > 16 {
@@ -106,25 +106,11 @@ func (h *Heap) SystemAlloc(alignment, size uintptr) sys.Addr {
 }
 
 // SystemFree gives one back, or any other block of the system allocator.
-func (h *Heap) SystemFree(block sys.Addr) {
-	h.count(h.noCache, 0, 1, 0, -int64(systemUsableSize(block)))
-	h.countLive(-int64(systemUsableSize(block)))
-	systemFree(block)
-}
+func (h *Heap) SystemFree(block sys.Addr) { h.foreignFree(h.noCache, block) }
 
 // SystemRealloc resizes one.
 func (h *Heap) SystemRealloc(block sys.Addr, size uintptr) sys.Addr {
-	before := systemUsableSize(block)
-	if h.limit != 0 && size > before && !h.mayGrow(h.noCache, size-before) {
-		return h.tooLarge()
-	}
-	to := systemRealloc(block, size)
-	if to != 0 {
-		change := int64(systemUsableSize(to)) - int64(before)
-		h.count(h.noCache, 0, 0, 0, change)
-		h.countLive(change)
-	}
-	return to
+	return h.foreignRealloc(h.noCache, block, size)
 }
 
 // SystemUsableSize is what the system allocator says of one.

@@ -43,7 +43,6 @@ func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64)
 	}
 	if age == 0 || now >= h.nextSweep {
 		done, wake = h.sweep(now, age)
-		h.nextSweep = now + SweepNanoseconds
 	} else {
 		wake = h.nextSweep
 	}
@@ -54,6 +53,10 @@ func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64)
 // sweep is the whole sweep; sweepLock is held.
 func (h *Heap) sweep(now, age uint64) (done space.Released, wake uint64) {
 	h.sweeps++
+	// A thread that read the clock and then had to wait must not make what it finds older than it is.
+	if last := h.nextSweep - SweepNanoseconds; h.nextSweep != 0 && now < last {
+		now = last
+	}
 	if h.deferred != 0 {
 		h.freeDeferredBlocks()
 	}
@@ -61,10 +64,12 @@ func (h *Heap) sweep(now, age uint64) (done space.Released, wake uint64) {
 		h.drainDepot(class)
 		h.coolDepot(class)
 	}
-	waiting := h.purgeSpans(now, age)
+	dropped, waiting := h.purgeSpans(now, age)
 	done = h.ReleaseIdle(now, age)
+	done.Bytes += uint64(dropped)
+	h.nextSweep = now + SweepNanoseconds
 	if waiting || h.DirtyBytes() != 0 {
-		wake = now + SweepNanoseconds
+		wake = h.nextSweep
 	}
 	return done, wake
 }

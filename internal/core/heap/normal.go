@@ -47,7 +47,6 @@ func (h *Heap) mayGrow(c Cache, bytes uintptr) bool {
 	if !h.fitsLimit(bytes) {
 		h.sortWaiting(c) // blocks that wait hold spans that may be empty otherwise
 		if !h.fitsLimit(bytes) {
-			atomic.AddUint64(&h.limitFailures, 1)
 			return false
 		}
 	}
@@ -56,6 +55,12 @@ func (h *Heap) mayGrow(c Cache, bytes uintptr) bool {
 		sys.Unlock(&h.sweepLock)
 	}
 	return true
+}
+
+// overLimit is the answer to a request that the limit has no room for.
+func (h *Heap) overLimit() sys.Addr {
+	atomic.AddUint64(&h.limitFailures, 1)
+	return h.tooLarge()
 }
 
 // fitsLimit compares what is used, and bytes more, with the limit.
@@ -128,11 +133,16 @@ func (h *Heap) normalBlock(block sys.Addr) space.Ref {
 	if granule >= h.Committed() {
 		return 0
 	}
-	s := h.normalRun(space.Ref(granule))
-	if s.class != classNormal || h.Addr(space.Ref(granule))+sys.Addr(s.offset) != block {
+	if !h.normalAt(space.Ref(granule), block, classNormal) {
 		return 0
 	}
 	return space.Ref(granule)
+}
+
+// normalAt reports whether the block of the normal tier that is or was in a run, as class says, begins at an address.
+func (h *Heap) normalAt(ref space.Ref, block sys.Addr, class uint8) bool {
+	s := h.normalRun(ref)
+	return s.class == class && h.Addr(ref)+sys.Addr(s.offset) == block
 }
 
 // setUsable sets the usable size of a block for which size bytes are asked.
@@ -144,7 +154,7 @@ func (h *Heap) normalMalloc(c Cache, size uintptr) sys.Addr { return h.normalAli
 
 func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 	if !h.mayGrow(c, size) {
-		return h.tooLarge()
+		return h.overLimit()
 	}
 	if ref := h.takeNormal(size, 16); ref != 0 {
 		s := h.normalRun(ref)
@@ -157,7 +167,7 @@ func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 
 func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
 	if !h.mayGrow(c, size) {
-		return h.tooLarge()
+		return h.overLimit()
 	}
 	if ref := h.takeNormal(size, alignment); ref != 0 {
 		s := h.normalRun(ref)
@@ -243,7 +253,7 @@ func (h *Heap) normalRealloc(c Cache, ref space.Ref, size uintptr) sys.Addr {
 func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 	before := systemUsableSize(block)
 	if size > before && !h.mayGrow(c, size-before) {
-		return h.tooLarge()
+		return h.overLimit()
 	}
 	result := systemRealloc(block, size)
 	if result != 0 {
@@ -258,7 +268,7 @@ func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 // the limit is reached, or a signal handler interrupted the core.
 func (h *Heap) overflowMalloc(size uintptr) sys.Addr {
 	if !h.mayGrow(h.noCache, size) {
-		return h.tooLarge()
+		return h.overLimit()
 	}
 	atomic.AddUint64(&h.overflows, 1)
 	block := systemMalloc(size)

@@ -26,48 +26,48 @@ type claim struct {
 	count uint32
 }
 
-// purgeSpans looks at every span. It returns true while there is a quiet or active one whose time has not come.
-func (h *Heap) purgeSpans(now, age uint64) bool {
-	waiting := false
+// purgeSpans looks at every span. waiting says that there is a quiet or active one whose time has not come, dropped how
+// many bytes went back.
+func (h *Heap) purgeSpans(now, age uint64) (dropped uintptr, waiting bool) {
 	for granule := uintptr(space.First); granule < h.Committed(); granule++ {
 		class := classOf(uintptr(h.OwnerWord(granule).Word16()))
 		info := &classTable[class&63]
 		if class == 0 || granule&(uintptr(info.spanBytes)>>space.GranuleShift-1) != 0 {
 			continue
 		}
-		if h.purgeSpan(space.Ref(granule), class, now, age) {
-			waiting = true
-		}
+		bytes, early := h.purgeSpan(space.Ref(granule), class, now, age)
+		dropped += bytes
+		waiting = waiting || early
 	}
-	return waiting
+	if dropped != 0 {
+		h.AddReleased(uint64(dropped))
+	}
+	return dropped, waiting
 }
 
-// purgeSpan returns true if it is too early for the span.
-func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) bool {
+// purgeSpan is purgeSpans for one; early says that it is too early for the span.
+func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) (dropped uintptr, early bool) {
 	ctl := &h.classes[class&63]
 	s := h.span(ref)
 	if s.activity == spanPurged || !sys.Lock(&ctl.lock) {
-		return false
+		return 0, false
 	}
 	// A span on no list has no free block, or is on its way to or from the space.
 	if s.list == listNone || uintptr(s.class) != class || s.activity == spanPurged {
 		sys.Unlock(&ctl.lock)
-		return false
+		return 0, false
 	}
 	if s.activity == spanActive {
 		s.activity, s.Stamp = spanQuiet, now
 	}
 	if now-s.Stamp < age {
 		sys.Unlock(&ctl.lock)
-		return true
+		return 0, true
 	}
 	var taken claim
 	h.claimLocked(ctl, ref, &taken)
 	sys.Unlock(&ctl.lock)
-	dropped := h.dropFreePages(ref, &classTable[class&63], &taken)
-	if dropped != 0 {
-		h.AddReleased(uint64(dropped))
-	}
+	dropped = h.dropFreePages(ref, &classTable[class&63], &taken)
 	sys.Lock(&ctl.lock)
 	if s.activity == spanQuiet { // else somebody returned a block meanwhile
 		s.activity = spanPurged
@@ -78,7 +78,7 @@ func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) bool {
 		h.SetOwner(ref, 0)
 		h.Give(ref)
 	}
-	return false
+	return dropped, false
 }
 
 // claimLocked takes all free blocks of a span.

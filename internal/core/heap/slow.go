@@ -133,28 +133,32 @@ func (h *Heap) freeSlow(c Cache, block sys.Addr) {
 
 // validate reports a pointer that is no block the program may free. It returns false if the free must not happen.
 func (h *Heap) validate(class uintptr, block sys.Addr) bool {
+	what := h.judge(class, block)
+	if what != returnedFine {
+		h.misuse(block, class, what)
+	}
+	return what == returnedFine
+}
+
+// judge says what is wrong with an address of the range in a granule of that class: returnedFine or a Misuse... value.
+// Blocks of the normal tier that are in use are not its business.
+func (h *Heap) judge(class uintptr, block sys.Addr) int {
 	if class == 0 {
-		if granule := h.Granule(block); granule < h.Committed() {
-			s := h.normalRun(space.Ref(granule))
-			if s.class == classNormalFreed && block == h.Addr(space.Ref(granule))+sys.Addr(s.offset) {
-				h.misuse(block, 0, MisuseTwice)
-				return false
-			}
+		granule := h.Granule(block)
+		if granule < h.Committed() && h.normalAt(space.Ref(granule), block, classNormalFreed) {
+			return MisuseTwice
 		}
-		h.misuse(block, 0, MisuseForeign)
-		return false
+		return MisuseForeign
 	}
 	info := &classTable[class&63]
 	offset := uint32(block-h.Addr(h.spanOf(block, info))) & (info.spanBytes - 1)
 	if offset*info.magic >= info.magic || offset/info.bytes >= info.blocks {
-		h.misuse(block, class, MisuseInside)
-		return false
+		return MisuseInside
 	}
 	if (block+sys.WordBytes).Word() == uintptr(h.Base) && h.isFree(class, block) {
-		h.misuse(block, class, MisuseTwice)
-		return false
+		return MisuseTwice
 	}
-	return true
+	return returnedFine
 }
 
 // isFree looks for a block whose mark says that it was freed: the program could have copied the mark there. The
