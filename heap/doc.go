@@ -36,8 +36,8 @@
 //
 // One Alloc:
 //
-//  1. Alloc pins the goroutine to its P, and takes the newest block of the class from the P's cache. No lock, no call of
-//     the system, nothing that could wait or fail while pinned.
+//  1. Alloc pins the goroutine to its P, and takes the newest block of the class from the cache of the P. No lock, no
+//     call of the system, nothing that could wait or fail while pinned.
 //  2. allocSlow, unpinned: takes the whole cache out of the slot. Nobody else sees it now, so locks and system calls do
 //     no harm. The core fills it from its shared pool, from spans, or from the system.
 //  3. putCache puts it into the slot of the P that the goroutine runs on by then. What that had instead waits
