@@ -11,10 +11,10 @@
 #include "report.h"
 #include "report_page.h"
 
-#include <stdbool.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdbool.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -196,9 +196,10 @@ static void complain(int fd, const char *what, const char *about, const char *wh
 
 /* ---- where the report goes ---- */
 
-/* Many programs close stderr before the library's turn comes at the end (all of coreutils do), so
- * a duplicate is made at the start, numbered high enough not to be met. */
-static void keep_stderr(void) {
+/* Remembers what stderr is. Many programs close it before the library's turn comes at the end (all
+ * of coreutils do), so a report that goes there needs a duplicate, numbered high enough not to be
+ * met. */
+static void keep_stderr(bool duplicate) {
     struct stat about;
     struct rlimit limit = {.rlim_cur = DUPLICATE_FD};
     report.stderr_fd = -1;
@@ -208,7 +209,7 @@ static void keep_stderr(void) {
     report.stderr_inode = about.st_ino;
     /* Where the limit leaves no room so high, a program could take the duplicate for one of its own. */
     getrlimit(RLIMIT_NOFILE, &limit);
-    if (limit.rlim_cur > DUPLICATE_FD) {
+    if (duplicate && limit.rlim_cur > DUPLICATE_FD) {
         report.stderr_fd = fcntl(2, F_DUPFD_CLOEXEC, DUPLICATE_FD);
     }
 }
@@ -317,7 +318,7 @@ void granary_report_setup(const char *mode, const char *file) {
         report.command_bytes = read_start("/proc/self/cmdline", report.command,
                                           sizeof report.command);
         bool to_file = file != NULL && file[0] != 0;
-        if (!to_file) keep_stderr();
+        keep_stderr(!to_file);
         int error = to_file ? keep_file(file) : 0;
         if (error != 0) {
             complain(2, "no usage report can be written to ", file, reason(error));
