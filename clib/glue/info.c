@@ -35,7 +35,9 @@ static size_t used_bytes(const granary_stats *stats)
         used += stats->classes[i].blocks * stats->classes[i].block_bytes;
     /* What the guard keeps from being reused is no longer the program's. */
     size_t quarantined = core_guard_quarantine_bytes();
-    return used > quarantined ? used - quarantined : 0;
+    used = used > quarantined ? used - quarantined : 0;
+    /* Other threads work meanwhile, so the figures need not fit each other. */
+    return used < stats->span_bytes ? used : stats->span_bytes;
 }
 
 /* The libc's figures with Granary's added: arena and its parts count spans as the libc counts its arenas. */
@@ -56,7 +58,8 @@ EXPORT struct mallinfo2 mallinfo2(void)
     info.arena += stats.span_bytes;
     info.uordblks += used;
     info.fordblks += stats.span_bytes - used;
-    info.keepcost += stats.resident_bytes > used ? stats.resident_bytes - used : 0;
+    size_t live = used + runs[1];
+    info.keepcost += stats.resident_bytes > live ? stats.resident_bytes - live : 0;
     return info;
 }
 
@@ -79,7 +82,7 @@ EXPORT int malloc_trim(size_t pad)
     return granary_trim() != 0 || libc != 0;
 }
 
-/* The parameters concern the libc's allocator, which serves what is larger than the classes. */
+/* The parameters concern the libc's allocator, which serves what the range does not. */
 EXPORT int mallopt(int parameter, int value) { return LIBC(mallopt)(parameter, value); }
 
 EXPORT void malloc_stats(void)
@@ -105,9 +108,10 @@ EXPORT int malloc_info(int options, FILE *stream)
     for (int i = 0; i < GRANARY_CLASS_COUNT; i++) {
         const granary_class_stats *c = &stats.classes[i];
         size_t capacity = c->spans * (c->span_bytes / c->block_bytes);
+        size_t count = capacity > c->blocks ? capacity - c->blocks : 0;
         if (c->spans != 0)
             fprintf(stream, "<size from=\"%u\" to=\"%u\" total=\"%zu\" count=\"%zu\"/>\n", c->block_bytes,
-                    c->block_bytes, (capacity - c->blocks) * c->block_bytes, capacity - c->blocks);
+                    c->block_bytes, count * c->block_bytes, count);
     }
     fprintf(stream, "</sizes>\n<total type=\"fast\" count=\"0\" size=\"0\"/>\n");
     fprintf(stream, "<total type=\"rest\" count=\"1\" size=\"%zu\"/>\n", free_bytes);

@@ -32,7 +32,7 @@ uintptr_t granary_glue_cache(void) { return (uintptr_t)thread.cache; }
 
 uint32_t granary_sys_thread_id(void)
 {
-    if (UNLIKELY(thread.id == 0))
+    while (UNLIKELY(thread.id == 0)) /* 0 comes again after a billion threads */
         thread.id = (atomic_fetch_add(&last_id, 1) + 1) & 0x3fffffff;
     return thread.id;
 }
