@@ -66,7 +66,7 @@ void core_fork_child(void) CORE_HEAP("ProcessForkChild");
 
 /* ---- start.c: the process ---- */
 
-/* What the environment said; see docs/options.md. Set once by granary_start. */
+/* What the environment said; see docs/run.md. Set once by granary_start. */
 extern struct granary_options {
     uint32_t mode;
     size_t limit;

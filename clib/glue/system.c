@@ -1,5 +1,5 @@
-/* The libc's own allocator, under the names that it keeps for itself. It serves what is larger than the classes, and
- * every pointer that is not ours goes back to it. */
+/* The libc's own allocator, under the names that it keeps for itself. It serves what the range does not: blocks of more
+ * than 64 MiB, and all others when the range is full. Every pointer that is not ours goes back to it. */
 #include "core.h"
 
 #include <errno.h>

@@ -30,10 +30,11 @@ GRANARY_API void granary_free(void *block);
 GRANARY_API void *granary_aligned_alloc(size_t alignment, size_t size);
 GRANARY_API size_t granary_usable_size(const void *block);
 
-/* The bytes a request of this size really gets, so that a caller can use them all. */
+/* The size that costs no more than this one: what a request is rounded up to. A caller that can use more asks for
+ * that many. (What a block has beyond the size it was asked for with, granary_usable_size says.) */
 GRANARY_API size_t granary_good_size(size_t size);
 
-/* 1 if the address lies in a block of Granary's own spans (not one of the system allocator's), else 0. */
+/* 1 if the address lies in a span, from which Granary serves up to 32 KiB, else 0: also for larger blocks. */
 GRANARY_API int granary_owns(const void *address);
 
 /* For the hooks of other libraries.
@@ -47,7 +48,8 @@ GRANARY_API void granary_png_free(void *png, void *block);
 
 /* Tells Granary that the program has nothing to do just now: this thread's free blocks are handed to the shared
  * pool and spans that have been empty for a second are given back to the system. Costs a clock reading when
- * called more often than four times a second. Returns the bytes given back by this call. */
+ * called more often than four times a second. Returns the bytes given back by this call: spans, the free pages of
+ * spans that rested, and larger blocks. */
 GRANARY_API size_t granary_idle(void);
 
 /* Gives back everything that is free now, whatever its age. Returns the bytes given back. As malloc_trim(0). */
@@ -78,21 +80,22 @@ typedef struct granary_stats {
     uint32_t version;         /* GRANARY_STATS_VERSION */
     uint32_t class_count;     /* GRANARY_CLASS_COUNT */
     granary_class_stats classes[GRANARY_CLASS_COUNT];
-    uint64_t range_bytes;            /* address space reserved for spans */
-    uint64_t used_peak_bytes;        /* most of the range ever cut into spans */
+    uint64_t range_bytes;            /* address space reserved for spans and for blocks of the normal tier */
+    uint64_t used_peak_bytes;        /* most of the range in use at one time, or free and not given back */
     uint64_t span_bytes;             /* bytes of spans held by classes now */
-    uint64_t resident_bytes;         /* bytes of spans that may be in memory now: not given back */
-    uint64_t resident_peak_bytes;    /* most of that at one time */
+    uint64_t resident_bytes;         /* bytes of the range that may be in memory now: the used part of spans, the
+                                        normal tier's blocks, what is free and was not given back as a whole */
+    uint64_t resident_peak_bytes;    /* most of the range that may have been in memory at one time */
     uint64_t metadata_bytes;         /* committed for Granary's own tables */
-    uint64_t spans_released;         /* spans given back to the system */
-    uint64_t released_bytes;         /* bytes of them */
+    uint64_t spans_released;         /* spans and large blocks given back to the system as a whole */
+    uint64_t released_bytes;         /* bytes of them, and of free pages inside of spans */
     uint64_t sweeps;                 /* release sweeps that looked */
     uint64_t thread_caches;          /* thread caches in use now */
     uint64_t thread_caches_peak;
-    uint64_t normal_mallocs;         /* requests served by the system allocator because of their size */
-    uint64_t normal_frees;
+    uint64_t normal_mallocs;         /* blocks above 32 KiB: of the range up to 64 MiB, else the system allocator's */
+    uint64_t normal_frees;           /* of those, and of every other block of the system allocator */
     uint64_t normal_bytes;           /* sum of the sizes asked for */
-    uint64_t normal_live_bytes;      /* usable bytes of those blocks now */
+    uint64_t normal_live_bytes;      /* usable bytes of those blocks now, and of small ones the range had no room for */
     uint64_t overflow_mallocs;       /* small requests served by the system allocator: range full */
     uint64_t limit_failures;         /* requests refused by GRANARY_ALLOC_LIMIT */
     uint64_t limit_bytes;            /* that limit, 0: none */

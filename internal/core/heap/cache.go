@@ -31,20 +31,18 @@ type bin struct {
 	magic   uintptr // const: ceil(2^64 / block size); see isStart
 	mallocs uint64  // blocks handed out by this bin since the start of the process
 	asked   uint64  // bytes asked for in those calls
-	refills uint32
-	flushes uint32
-	_       [8]byte
+	_       [16]byte
 }
 
 // header follows the bins. The normal tier's counts belong to the thread as the bins' do.
 type header struct {
-	next       Cache  // of all caches of the heap; const
-	nextFree   Cache  // of those without a thread; under Heap.cachesLock
-	used       uint32 // 1 while a thread has it; under Heap.cachesLock
-	_          uint32
-	lastFlush  uint64 // time of the last release sweep of this cache's thread
-	normal     normalCounts
-	_unusedEnd [8]byte
+	next      Cache  // of all caches of the heap; const
+	nextFree  Cache  // of those without a thread; under Heap.cachesLock
+	used      uint32 // 1 while a thread has it; under Heap.cachesLock
+	_         uint32
+	lastFlush uint64 // time of the last release sweep of this cache's thread
+	normal    normalCounts
+	_         [8]byte
 }
 
 const (

@@ -48,7 +48,6 @@ func (h *Heap) refill(c Cache, class uintptr) bool {
 	*b.slot(uintptr(info.room)) = 0
 	b.newest = *b.slot(uintptr(info.room - n))
 	b.room = info.room - n + 1
-	b.refills++
 	return true
 }
 
@@ -246,7 +245,6 @@ func (h *Heap) flush(c Cache, class uintptr) bool {
 	sys.Copy(batch, b.slotAddr(oldest), bytes)
 	sys.Move(b.slotAddr(b.room+info.batch), b.slotAddr(b.room), uintptr(oldest-b.room)*slotBytes)
 	b.room += info.batch
-	b.flushes++
 	if ctl.depotCount < ctl.depotLimit(info) {
 		ctl.depotCount++
 		ctl.batchesIn++

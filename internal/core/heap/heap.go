@@ -117,7 +117,8 @@ func (h *Heap) DropCache(c Cache) {
 	sys.Unlock(&h.cachesLock)
 }
 
-// ClassSize is the bytes that a request of this size gets: the class's block, or whole granules above the classes.
+// ClassSize is what a request of this size is rounded up to: the class's block, or whole granules above the classes. A
+// block above the classes may have less if it was asked for with less: see setUsable.
 func ClassSize(size uintptr) uintptr {
 	if size > SmallMaxBytes {
 		if rounded := sys.AlignUp(size, space.GranuleBytes); rounded > size {

@@ -67,7 +67,7 @@ func ProcessUsableSize(block sys.Addr) uintptr { return process.UsableSize(block
 
 func ProcessGoodSize(size uintptr) uintptr { return ClassSize(size) }
 
-// ProcessOwns reports whether the address lies in a span of the heap.
+// ProcessOwns reports whether the address lies in a span of the heap; blocks of the normal tier lie in none.
 func ProcessOwns(block sys.Addr) bool { return process.OwnerOf(block) != 0 }
 
 // ProcessStart prepares the heap. range, mode and limit are as for Init.

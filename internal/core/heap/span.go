@@ -13,10 +13,9 @@ const (
 	spanRecordBytes = 64 + bitmapWords*8
 
 	listNone          = 0xff
-	listCount         = 14 // spans are listed by the bit length of live: 0, 1, 2..3, 4..7, ... 4096
 	wordBits          = 64
 	bitmapIndexMask   = bitmapWords - 1
-	spanListIndexMask = 15
+	spanListIndexMask = 15 // spans are listed by the bit length of live: 0, 1, 2..3, 4..7, ... 4096: 14 lists
 )
 
 // What can be wrong with a block that is freed.

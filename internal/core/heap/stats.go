@@ -91,8 +91,8 @@ func (h *Heap) readClass(class uintptr, stats *ClassStats) {
 	stats.SpansTaken = ctl.spansTaken
 }
 
-// residentBytes is the memory of spans that may be in use or not given back: the touched part of each span, as far
-// as the heap can know, and the dirty runs.
+// residentBytes is the memory of the range that may be in use or not given back: the touched part of each span, blocks
+// of the normal tier, and the dirty runs. Free pages inside of a span that the sweep gave back still count.
 func (h *Heap) residentBytes(dirty uint64) uint64 {
 	total := dirty
 	for g := uintptr(space.First); g < h.Frontier(); {

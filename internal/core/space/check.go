@@ -96,8 +96,8 @@ func (s *Space) HeldBytes() uintptr { return (s.usedGranules + s.dirtyGranules) 
 // Frontier is the first granule never used: walkers go up to it.
 func (s *Space) Frontier() uintptr { return s.frontier }
 
-// Granules is the size of the run that starts at a granule below the frontier, and at least 1: a walker that looks while
-// others take and give runs can come upon the record of a granule that has become one inside of a run.
+// Granules is the size of the run that starts at a granule below the frontier, and at least 1: a walker that looks
+// while others take and give runs can come upon the record of a granule that has become one inside of a run.
 func (s *Space) Granules(ref Ref) uintptr {
 	if granules := s.Run(ref).Granules; granules != 0 {
 		return uintptr(granules)

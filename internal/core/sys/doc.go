@@ -1,13 +1,14 @@
 // Package sys is the core's border to the operating system: address space, time, locks, thread identity.
 //
-// It is the only core package whose files differ by compiler. os_gccgo.go names functions of the C glue
-// (clib/glue/sys.c), which makes the system calls itself; os_gc.go uses golang.org/x/sys. Everything above sees one
-// set of verbs, which are changes of state of a piece of address space:
+// Its files differ by compiler: those for gccgo name functions of the C glue (clib/glue/sys.c), which makes the system
+// calls itself; those for the ordinary compiler use golang.org/x/sys. Everything above sees one set of verbs, which are
+// changes of state of a piece of address space:
 //
 //	Reserve   nothing       -> reserved    addresses that nobody else gets; touching them is a fault
 //	Commit    reserved      -> committed   readable and writable, reads as zero, costs memory when touched
 //	Decommit  committed     -> committed   contents dropped, memory given back, reads as zero again
 //	Release   any           -> nothing
+//	MapAt     nothing       -> committed   at these very addresses, if nobody else has them
 //
 // No function here allocates. Addr is an address that the compilers do not take for a Go pointer: stored state
 // holds Addr, never *T, so that gccgo emits no write barriers and Go's collector has nothing to scan.
