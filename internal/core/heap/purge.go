@@ -1,6 +1,8 @@
 package heap
 
 import (
+	"math/bits"
+
 	"granary/internal/core/space"
 	"granary/internal/core/sys"
 )
@@ -99,11 +101,14 @@ func (h *Heap) claimLocked(ctl *central, ref space.Ref, taken *claim) {
 // is to be given to the space, and the result is true.
 func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool) (give bool) {
 	s := h.span(ref)
+	// The blocks that are out are counted anew: a program that freed a claimed block a second time has upset the count.
+	out := taken.fresh
 	for word := range s.free {
 		s.free[word] |= taken.free[word]
+		out -= uint32(bits.OnesCount64(s.free[word]))
 	}
-	s.fresh, s.hint = taken.fresh, 0
-	s.live -= taken.count
+	ctl.out += uint64(out) - uint64(s.live) + uint64(taken.count)
+	s.fresh, s.hint, s.live = taken.fresh, 0, out
 	if s.live == 0 {
 		s.emptySpan()
 		if all {
