@@ -138,6 +138,8 @@ void granary_guard_fork_parent(void)
 
 void granary_guard_fork_child(void)
 {
-    if (active)
-        core_guard_fork_child();
+    if (!active)
+        return;
+    core_guard_fork_child();
+    granary_print_after_fork_child();
 }

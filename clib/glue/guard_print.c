@@ -45,6 +45,14 @@ void granary_print_start(void)
     errno = saved;
 }
 
+void granary_print_after_fork_child(void)
+{
+    /* A daemon's children must not keep the pipe of whoever started it open. */
+    if (error_output.duplicate >= 0)
+        close(error_output.duplicate);
+    error_output.duplicate = -1;
+}
+
 /* Stderr as the program has it now; if it was closed, as it was at the start. The number may belong
  * to something else by then. */
 static int error_fd(void)

@@ -36,6 +36,7 @@ bool core_guard_check_all(struct finding *finding) CORE_GUARD("ProcessCheckAll")
 
 /* Remembers stderr: some programs close it before they end. */
 void granary_print_start(void);
+void granary_print_after_fork_child(void);
 
 /* Prints a finding. Several threads take turns. */
 void granary_print_finding(const struct finding *finding, bool stacks);

@@ -347,6 +347,12 @@ void granary_report_at_exit(const granary_stats *stats) {
 }
 
 void granary_report_after_fork_child(void) {
+    /* A daemon's children must not keep the pipe of whoever started it open. If stderr is still the
+     * same when the child ends, its report goes there. */
+    if (report.stderr_fd >= 0) {
+        close(report.stderr_fd);
+        report.stderr_fd = -1;
+    }
     clock_gettime(CLOCK_MONOTONIC, &report.start);
     __atomic_store_n(&report.written, 0, __ATOMIC_RELEASE);
 }

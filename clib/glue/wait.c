@@ -172,6 +172,20 @@ static void pieces(struct granary_wait *wait)
     }
 }
 
+static void restore_mask(void *caller) { pthread_sigmask(SIG_SETMASK, caller, NULL); }
+
+/* The pieces with signals blocked in between. A thread that is cancelled in one of them runs its clean-up handlers with
+ * the mask that it had. */
+static void pieces_with_mask(struct granary_wait *wait)
+{
+    block_signals(&wait->caller);
+    if (wait->mask == NULL)
+        wait->mask = &wait->caller;
+    pthread_cleanup_push(restore_mask, &wait->caller);
+    pieces(wait);
+    pthread_cleanup_pop(1);
+}
+
 bool granary_wait_in_pieces(struct granary_wait *wait)
 {
     static const struct timespec none = {0, 0};
@@ -184,11 +198,7 @@ bool granary_wait_in_pieces(struct granary_wait *wait)
     /* A server with work to do finds it here, and signals need not be blocked. */
     if (wait->look.wake > wait->look.now && wait->total != 0 && wait->piece(wait, &none))
         goto over;
-    block_signals(&wait->caller);
-    if (wait->mask == NULL)
-        wait->mask = &wait->caller;
-    pieces(wait);
-    pthread_sigmask(SIG_SETMASK, &wait->caller, NULL);
+    pieces_with_mask(wait);
 over:
     if (wait->result < 0 && (wait->error == ENOSYS || wait->error == EPERM)) {
         __atomic_store_n(&refused, true, __ATOMIC_RELAXED);

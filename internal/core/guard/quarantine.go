@@ -77,8 +77,10 @@ func (g *Guard) popLocked(f *Finding) bool {
 		return false
 	}
 	next := r.next
+	r.next = place.Serial
 	r.setStatus(place.Class, stateReusable, r.generation())
 	if !g.h().PutBlock(place.Class, block) {
+		r.next = next
 		r.setStatus(place.Class, stateFreed, r.generation())
 		return false
 	}
@@ -109,7 +111,8 @@ func checkFreed(r *record, place heap.Place, f *Finding) bool {
 // checkReuse looks at a block that is being handed out again. zero says that its memory went back
 // to the system meanwhile.
 func (g *Guard) checkReuse(r *record, place heap.Place, zero bool, stack uint32) {
-	if zero || r.class() != place.Class || r.state() != stateReusable {
+	// A run that became a span anew since the block was freed holds what others left, or nothing.
+	if zero || r.class() != place.Class || r.state() != stateReusable || r.next != place.Serial {
 		return
 	}
 	var f Finding

@@ -17,8 +17,9 @@ import (
 //	reusable  in its span, and was freed once    Malloc, which has the block
 //
 // A record whose class is not that of its span is left from an earlier use of the granule and
-// counts as none. next links the quarantine; in a live block it is 0, but while leaks are counted,
-// when it links the blocks that are reachable and still to be looked at.
+// counts as none. next links the quarantine; in a reusable block it is the serial of its span, in a
+// live one 0, but while leaks are counted, when it links the blocks that are reachable and still to
+// be looked at.
 type record struct {
 	asked       uint64
 	allocStack  uint32

@@ -12,10 +12,11 @@ import (
 
 // Place is where an address of the range lies.
 type Place struct {
-	Class uintptr  // 0: in no span
-	Index uintptr  // of the block in its span; may be beyond the last one
-	First uintptr  // the span's first granule
-	Start sys.Addr // of the block
+	Class  uintptr  // 0: in no span
+	Index  uintptr  // of the block in its span; may be beyond the last one
+	First  uintptr  // the span's first granule
+	Start  sys.Addr // of the block
+	Serial uint32   // of this use of the run as a span
 }
 
 // GuardedClass is the smallest class whose blocks hold so many bytes at a multiple of alignment, a
@@ -64,7 +65,7 @@ func (h *Heap) Locate(addr sys.Addr) Place {
 	ref := h.spanOf(addr, info)
 	first := h.Addr(ref)
 	index := uintptr(addr-first) / uintptr(info.bytes)
-	return Place{class, index, uintptr(ref), first + sys.Addr(index*uintptr(info.bytes))}
+	return Place{class, index, uintptr(ref), first + sys.Addr(index*uintptr(info.bytes)), h.span(ref).serial}
 }
 
 // SpanAt is the class of the span that begins at a granule, 0 if none does.

@@ -48,6 +48,7 @@ type Heap struct {
 
 	deferred uintptr // blocks freed where no lock could be had, linked through their first word; atomic
 
+	spanSerial    uint32       // counts uses of runs as spans; atomic
 	colour        uint32       // of the next normal block; atomic
 	lost          normalCounts // of threads without a cache; atomic
 	systemLive    int64        // bytes of the system allocator's blocks, if there is a limit; atomic

@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"granary/internal/core/space"
@@ -50,7 +51,8 @@ type span struct {
 	fresh     uint32
 	zeroFrom  uint32
 	hint      uint32
-	_         [8]byte
+	serial    uint32 // of this use of the run as a span
+	_         uint32
 	free      [bitmapWords]uint64
 }
 
@@ -221,6 +223,7 @@ func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 	if !s.Zero {
 		s.zeroFrom = info.blocks
 	}
+	s.serial = atomic.AddUint32(&h.spanSerial, 1)
 	h.SetOwner(ref, uint16(info.binOffset))
 	return ref
 }
