@@ -22,7 +22,7 @@ type Cache sys.Addr
 // push on an empty bin writes it again. Full: room is 0. Bit 0 of a block's address is set if the block reads as zero.
 //
 // That malloc finds its block in the bin, and not one load further, shortens the chain of loads through which a
-// malloc waits for the free before it: a third of the time of a malloc and free pair.
+// malloc waits for the free before it.
 type bin struct {
 	newest  uintptr
 	room    uint32  // free slots
