@@ -184,10 +184,9 @@ func (h *Heap) Calloc(c Cache, count, size uintptr) sys.Addr {
 		return h.callocSlow(c, total)
 	}
 	b.drop(total)
-	block := sys.Addr(newest &^ freshTag)
-	if newest&freshTag == 0 {
+	block, zero := unmarked(newest)
+	if !zero {
 		sys.Clear(block, total)
-		(block + sys.WordBytes).SetWord(0)
 	}
 	return block
 }

@@ -154,30 +154,44 @@ func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, slots sys.Addr, c
 		if uint8(bits.Len32(s.live)) == s.list {
 			continue
 		}
-		if s.live == 0 {
-			s.emptySpan()
-			if ctl.empty != 0 {
-				if s.list != listNone {
-					h.unlistSpan(ctl, ref)
-				}
-				ctl.spans--
-				give.refs[give.count&(batchMost-1)] = ref
-				give.count++
-				continue
-			}
-			ctl.empty = 1
+		if s.live != 0 {
+			h.relistSpan(ctl, ref)
+		} else if h.retireLocked(ctl, ref) {
+			give.refs[give.count&(batchMost-1)] = ref
+			give.count++
 		}
-		h.relistSpan(ctl, ref)
 	}
 	return wrong, what
+}
+
+// retireLocked deals with a span that has become empty. The class keeps it, on its list, if it has no other empty one.
+// Otherwise it is taken off its list, the caller gives it to the space (giveSpan) when the lock is free, and the
+// result is true.
+func (h *Heap) retireLocked(ctl *central, ref space.Ref) (give bool) {
+	s := h.span(ref)
+	s.emptySpan()
+	if ctl.empty == 0 {
+		ctl.empty++
+		h.relistSpan(ctl, ref)
+		return false
+	}
+	if s.list != listNone {
+		h.unlistSpan(ctl, ref)
+	}
+	ctl.spans--
+	return true
+}
+
+// giveSpan gives a span that retireLocked took off its class to the space. No lock is held.
+func (h *Heap) giveSpan(ref space.Ref) {
+	h.SetOwner(ref, 0)
+	h.Give(ref)
 }
 
 // finishReturn ends what returnBlocksLocked began, when the lock is free again.
 func (h *Heap) finishReturn(class uintptr, give *giving, wrong sys.Addr, what int) {
 	for i := uint32(0); i < give.count; i++ {
-		ref := give.refs[i&(batchMost-1)]
-		h.SetOwner(ref, 0)
-		h.Give(ref)
+		h.giveSpan(give.refs[i&(batchMost-1)])
 	}
 	if wrong != 0 {
 		h.misuse(wrong, class, what)

@@ -77,8 +77,7 @@ func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) (dropped
 	give := h.unclaimLocked(ctl, ref, &taken, dropped == uintptr(classTable[class&63].spanBytes))
 	sys.Unlock(&ctl.lock)
 	if give {
-		h.SetOwner(ref, 0)
-		h.Give(ref)
+		h.giveSpan(ref)
 	}
 	return dropped, false
 }
@@ -109,22 +108,15 @@ func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool
 	}
 	ctl.out += uint64(out) - uint64(s.live) + uint64(taken.count)
 	s.fresh, s.hint, s.live = taken.fresh, 0, out
-	if s.live == 0 {
-		s.emptySpan()
-		if all {
-			s.zeroFrom = 0
-		}
-		if ctl.empty != 0 {
-			if s.list != listNone {
-				h.unlistSpan(ctl, ref)
-			}
-			ctl.spans--
-			return true
-		}
-		ctl.empty++
+	if s.live != 0 {
+		h.relistSpan(ctl, ref)
+		return false
 	}
-	h.relistSpan(ctl, ref)
-	return false
+	give = h.retireLocked(ctl, ref)
+	if all {
+		s.zeroFrom = 0
+	}
+	return give
 }
 
 // dropFreePages gives back the pages of a span that hold none but claimed blocks, and returns how many bytes.
