@@ -6,15 +6,15 @@ import (
 )
 
 var cacheTests = []Test{
-	{"a freed block is used again before a new one", testReuse},
-	{"a full cache hands batches to the shared pool and others take them", testBatches},
-	{"when the pool has its fill blocks go back to their spans", testPoolFull},
-	{"a thread that only frees what another allocates does not make the heap grow", testOneWay},
-	{"a thread that ends hands over every block", testThreadEnds},
-	{"a new thread takes over the cache of one that ended", testCacheReuse},
-	{"more threads than one group has room for get caches", testManyCaches},
-	{"a thread without a cache is served too", testWithoutCache},
-	{"the figures count requests and bytes by class", testCounts},
+	{Name: "a freed block is used again before a new one", Run: testReuse},
+	{Name: "a full cache hands batches to the shared pool and others take them", Run: testBatches},
+	{Name: "when the pool has its fill blocks go back to their spans", Run: testPoolFull},
+	{Name: "a thread that only frees what another allocates does not make the heap grow", Run: testOneWay},
+	{Name: "a thread that ends hands over every block", Run: testThreadEnds},
+	{Name: "a new thread takes over the cache of one that ended", Run: testCacheReuse},
+	{Name: "more threads than one group has room for get caches", Run: testManyCaches},
+	{Name: "a thread without a cache is served too", Run: testWithoutCache},
+	{Name: "the figures count requests and bytes by class", Run: testCounts},
 }
 
 func testReuse(t T) {

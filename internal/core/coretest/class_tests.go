@@ -6,12 +6,12 @@ import (
 )
 
 var classTests = []Test{
-	{"every size has the smallest class that holds it", testClassSizes},
-	{"rounding a size up wastes less than a fifth above 128 bytes", testClassWaste},
-	{"the blocks of every class fill spans without overlap", testClassBlocks},
-	{"a request of no bytes gets a block of its own", testZeroBytes},
-	{"a request that no memory could hold fails and changes nothing", testTooLarge},
-	{"calloc refuses a product that overflows", testCallocOverflow},
+	{Name: "every size has the smallest class that holds it", Run: testClassSizes},
+	{Name: "rounding a size up wastes less than a fifth above 128 bytes", Run: testClassWaste},
+	{Name: "the blocks of every class fill spans without overlap", Run: testClassBlocks},
+	{Name: "a request of no bytes gets a block of its own", Run: testZeroBytes},
+	{Name: "a request that no memory could hold fails and changes nothing", Run: testTooLarge},
+	{Name: "calloc refuses a product that overflows", Run: testCallocOverflow},
 }
 
 func testClassSizes(t T) {

@@ -31,14 +31,14 @@ func failedCalls(call int) int
 const always = 1 << 30
 
 var compilerTests = []Test{
-	{"a range that the system refuses is asked for in half the size", testReserveRefused},
-	{"a heap works when the system refuses to commit at any point", testCommitRefused},
-	{"a heap whose range could not grow for a while comes back", testCommitRefusedForAWhile},
-	{"memory that the system does not take back is kept and offered again", testDecommitRefused},
-	{"a request that the system allocator refuses fails and changes nothing", testSystemRefused},
-	{"a signal handler inside the core gets memory and can free", testInsideTheCore},
-	{"blocks freed inside the core are free afterwards", testDeferredFrees},
-	{"a thread that starts, waits or ends inside the core does no harm", testThreadInsideTheCore},
+	{Name: "a range that the system refuses is asked for in half the size", Run: testReserveRefused},
+	{Name: "a heap works when the system refuses to commit at any point", Run: testCommitRefused},
+	{Name: "a heap whose range could not grow for a while comes back", Run: testCommitRefusedForAWhile},
+	{Name: "memory that the system does not take back is kept and offered again", Run: testDecommitRefused},
+	{Name: "a request that the system allocator refuses fails and changes nothing", Run: testSystemRefused},
+	{Name: "a signal handler inside the core gets memory and can free", Run: testInsideTheCore},
+	{Name: "blocks freed inside the core are free afterwards", Run: testDeferredFrees},
+	{Name: "a thread that starts, waits or ends inside the core does no harm", Run: testThreadInsideTheCore},
 }
 
 func testReserveRefused(t T) {

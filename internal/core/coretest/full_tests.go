@@ -3,16 +3,16 @@ package coretest
 import "granary/internal/core/heap"
 
 var fullTests = []Test{
-	{"a full range passes small requests on to the system allocator", testRangeFull},
-	{"when blocks are freed the range serves again", testRangeComesBack},
-	{"every call works while the range is full", testFullCalls},
-	{"a thread without a cache is given blocks of the pool before the range counts as full", testFullPool},
-	{"a thread that starts while the range is full works without a cache", testFullThread},
-	{"a heap without a range leaves everything to the system allocator", testNoRange},
-	{"a heap in system mode leaves everything to the system allocator", testSystemMode},
-	{"the limit refuses what goes beyond it and allows what fits", testLimit},
-	{"memory freed under a limit serves other classes", testLimitOtherClass},
-	{"memory freed under a limit serves large blocks after a sweep", testLimitLarge},
+	{Name: "a full range passes small requests on to the system allocator", Run: testRangeFull},
+	{Name: "when blocks are freed the range serves again", Run: testRangeComesBack},
+	{Name: "every call works while the range is full", Run: testFullCalls},
+	{Name: "a thread without a cache is given blocks of the pool before the range counts as full", Run: testFullPool},
+	{Name: "a thread that starts while the range is full works without a cache", Run: testFullThread},
+	{Name: "a heap without a range leaves everything to the system allocator", Run: testNoRange},
+	{Name: "a heap in system mode leaves everything to the system allocator", Run: testSystemMode},
+	{Name: "the limit refuses what goes beyond it and allows what fits", Run: testLimit},
+	{Name: "memory freed under a limit serves other classes", Run: testLimitOtherClass},
+	{Name: "memory freed under a limit serves large blocks after a sweep", Run: testLimitLarge},
 }
 
 func testRangeFull(t T) {

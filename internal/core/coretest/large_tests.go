@@ -7,18 +7,18 @@ import (
 )
 
 var largeTests = []Test{
-	{"large blocks lie in the range and are counted until they are freed", testLargeCounted},
-	{"a heap can leave large blocks to the system allocator", testLargeSystem},
-	{"large blocks that do not fit the range come from the system allocator", testLargeOverflow},
-	{"memory of a large block is used again", testLargeReused},
-	{"large blocks of calloc read as zero on memory used before", testLargeZero},
-	{"a large block grows where it is if there is room", testLargeGrows},
-	{"a large block that shrinks gives its memory back", testLargeShrinks},
-	{"large blocks have every alignment", testLargeAligned},
-	{"a large block that is free for a second is released", testLargeReleased},
-	{"large blocks and spans share the range", testLargeShares},
-	{"freeing a large block twice is reported", testLargeTwice},
-	{"a pointer into a large block is reported", testLargeInside},
+	{Name: "large blocks lie in the range and are counted until they are freed", Run: testLargeCounted},
+	{Name: "a heap can leave large blocks to the system allocator", Run: testLargeSystem},
+	{Name: "large blocks that do not fit the range come from the system allocator", Run: testLargeOverflow},
+	{Name: "memory of a large block is used again", Run: testLargeReused},
+	{Name: "large blocks of calloc read as zero on memory used before", Run: testLargeZero},
+	{Name: "a large block grows where it is if there is room", Run: testLargeGrows},
+	{Name: "a large block that shrinks gives its memory back", Run: testLargeShrinks},
+	{Name: "large blocks have every alignment", Run: testLargeAligned},
+	{Name: "a large block that is free for a second is released", Run: testLargeReleased},
+	{Name: "large blocks and spans share the range", Run: testLargeShares},
+	{Name: "freeing a large block twice is reported", Run: testLargeTwice},
+	{Name: "a pointer into a large block is reported", Run: testLargeInside},
 }
 
 func testLargeCounted(t T) {

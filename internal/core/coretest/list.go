@@ -1,17 +1,12 @@
 package coretest
 
-// T is the part of a test's state that the tests need; *testing.T has it.
-type T interface {
-	Errorf(format string, args ...interface{})
-	Fatalf(format string, args ...interface{}) // does not return
-	Logf(format string, args ...interface{})
-}
+import "granary/internal/core/coretest/kit"
+
+// T is what a test tells its results to.
+type T = kit.T
 
 // Test is one test with its name, which says what must hold.
-type Test struct {
-	Name string
-	Run  func(T)
-}
+type Test = kit.Test
 
 // All lists the tests that run under both compilers, and those of this compiler.
 func All() []Test {

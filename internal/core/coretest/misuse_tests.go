@@ -7,17 +7,17 @@ import (
 )
 
 var misuseTests = []Test{
-	{"a block freed twice in a row is reported and stays free once", testTwiceNewest},
-	{"a block freed twice is found deep in the thread's list", testTwiceDeep},
-	{"a block freed twice is found in another thread's list", testTwiceOtherThread},
-	{"a block freed twice is found in the shared pool", testTwicePool},
-	{"a block freed twice is found in its span", testTwiceSpan},
-	{"a block freed twice by threads without a cache is found", testTwiceUncached},
-	{"a pointer into a block is reported and the block stays", testInside},
-	{"a pointer behind the last block of a span is reported", testSpanTail},
-	{"a pointer into the range where no block is is reported", testNoBlockThere},
-	{"resizing what is not a block is reported and gives nothing", testReallocMisuse},
-	{"a program may write the mark of freed blocks into its own", testMarkCopied},
+	{Name: "a block freed twice in a row is reported and stays free once", Run: testTwiceNewest},
+	{Name: "a block freed twice is found deep in the thread's list", Run: testTwiceDeep},
+	{Name: "a block freed twice is found in another thread's list", Run: testTwiceOtherThread},
+	{Name: "a block freed twice is found in the shared pool", Run: testTwicePool},
+	{Name: "a block freed twice is found in its span", Run: testTwiceSpan},
+	{Name: "a block freed twice by threads without a cache is found", Run: testTwiceUncached},
+	{Name: "a pointer into a block is reported and the block stays", Run: testInside},
+	{Name: "a pointer behind the last block of a span is reported", Run: testSpanTail},
+	{Name: "a pointer into the range where no block is is reported", Run: testNoBlockThere},
+	{Name: "resizing what is not a block is reported and gives nothing", Run: testReallocMisuse},
+	{Name: "a program may write the mark of freed blocks into its own", Run: testMarkCopied},
 }
 
 // expectMisuse demands that exactly one misuse was reported.

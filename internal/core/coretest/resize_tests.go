@@ -3,14 +3,14 @@ package coretest
 import "granary/internal/core/heap"
 
 var resizeTests = []Test{
-	{"realloc within a class leaves the block where it is", testReallocInPlace},
-	{"realloc keeps the contents from any size to any size", testReallocMatrix},
-	{"a block that shrinks below half gives its memory back", testReallocShrinks},
-	{"a block that grows step by step keeps its contents", testReallocSteps},
-	{"realloc moves between the classes and the system allocator", testReallocForeign},
-	{"aligned blocks have every alignment at every size", testAligned},
-	{"an aligned request that overflows fails", testAlignedOverflow},
-	{"UsableSize is what realloc and free go by", testUsable},
+	{Name: "realloc within a class leaves the block where it is", Run: testReallocInPlace},
+	{Name: "realloc keeps the contents from any size to any size", Run: testReallocMatrix},
+	{Name: "a block that shrinks below half gives its memory back", Run: testReallocShrinks},
+	{Name: "a block that grows step by step keeps its contents", Run: testReallocSteps},
+	{Name: "realloc moves between the classes and the system allocator", Run: testReallocForeign},
+	{Name: "aligned blocks have every alignment at every size", Run: testAligned},
+	{Name: "an aligned request that overflows fails", Run: testAlignedOverflow},
+	{Name: "UsableSize is what realloc and free go by", Run: testUsable},
 }
 
 func testReallocInPlace(t T) {

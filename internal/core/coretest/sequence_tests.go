@@ -1,11 +1,11 @@
 package coretest
 
 var sequenceTests = []Test{
-	{"random scripts with a look at everything after each step", testShortScripts},
-	{"random scripts with a look now and then", testLongScripts},
-	{"a long run of small blocks by three threads", testLongSmall},
-	{"a long run at the edge of a full range", testLongFull},
-	{"phases of growing, shrinking and waiting", testPhases},
+	{Name: "random scripts with a look at everything after each step", Run: testShortScripts},
+	{Name: "random scripts with a look now and then", Run: testLongScripts},
+	{Name: "a long run of small blocks by three threads", Run: testLongSmall},
+	{Name: "a long run at the edge of a full range", Run: testLongFull},
+	{Name: "phases of growing, shrinking and waiting", Run: testPhases},
 }
 
 // RandomScript is a script of that many bytes; the same for a seed on every machine.

@@ -3,11 +3,11 @@ package coretest
 import "granary/internal/core/heap"
 
 var severalTests = []Test{
-	{"several heaps live side by side", testSeveralHeaps},
-	{"a heap made where another was is empty", testHeapAgain},
-	{"fork leaves the parent as it was", testForkParent},
-	{"the child of a fork has one thread and all blocks", testForkChild},
-	{"the child of a thread without a cache has no cache", testForkChildWithoutCache},
+	{Name: "several heaps live side by side", Run: testSeveralHeaps},
+	{Name: "a heap made where another was is empty", Run: testHeapAgain},
+	{Name: "fork leaves the parent as it was", Run: testForkParent},
+	{Name: "the child of a fork has one thread and all blocks", Run: testForkChild},
+	{Name: "the child of a thread without a cache has no cache", Run: testForkChildWithoutCache},
 }
 
 func testSeveralHeaps(t T) {

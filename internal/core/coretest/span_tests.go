@@ -3,12 +3,12 @@ package coretest
 import "granary/internal/core/heap"
 
 var spanTests = []Test{
-	{"an empty span serves other classes", testSpanChangesClass},
-	{"one empty span stays with its class", testOneSpanStays},
-	{"the fullest span is used first and its lowest block", testFullestFirst},
-	{"a block never used before is not cleared again", testFreshNotCleared},
-	{"a block used before is cleared for calloc", testUsedIsCleared},
-	{"the heap returns to no blocks after any order of frees", testFreeOrders},
+	{Name: "an empty span serves other classes", Run: testSpanChangesClass},
+	{Name: "one empty span stays with its class", Run: testOneSpanStays},
+	{Name: "the fullest span is used first and its lowest block", Run: testFullestFirst},
+	{Name: "a block never used before is not cleared again", Run: testFreshNotCleared},
+	{Name: "a block used before is cleared for calloc", Run: testUsedIsCleared},
+	{Name: "the heap returns to no blocks after any order of frees", Run: testFreeOrders},
 }
 
 // fillRange allocates blocks of one size until the range has no more for it, and returns how many there were. The

@@ -6,18 +6,18 @@ import (
 )
 
 var sweepTests = []Test{
-	{"memory that has been free for a second goes back, and not before", testSweepAfterASecond},
-	{"a thread sweeps at most every quarter second", testSweepQuarter},
-	{"memory given back reads as zero, and its addresses are used first", testSweepZeroAgain},
-	{"a sweep for age 0 gives back at once what one thread and the pool hold", testSweepAtOnce},
-	{"the span that a class keeps is given back when the class rests", testSweepKeptSpan},
-	{"a class in use keeps its empty span", testSweepClassInUse},
-	{"blocks in another thread's list delay a span only until they are handed over", testSweepOtherThread},
-	{"a heap that keeps spans gives nothing back", testSweepOff},
-	{"an idle thread without a cache sweeps too", testSweepWithoutCache},
-	{"a program that frees and allocates in turns does not release", testSweepTurns},
-	{"free pages of a span in use count as given back", testSweepPages},
-	{"a thread whose reading of the clock is old makes nothing older", testSweepOldClock},
+	{Name: "memory that has been free for a second goes back, and not before", Run: testSweepAfterASecond},
+	{Name: "a thread sweeps at most every quarter second", Run: testSweepQuarter},
+	{Name: "memory given back reads as zero, and its addresses are used first", Run: testSweepZeroAgain},
+	{Name: "a sweep for age 0 gives back at once what one thread and the pool hold", Run: testSweepAtOnce},
+	{Name: "the span that a class keeps is given back when the class rests", Run: testSweepKeptSpan},
+	{Name: "a class in use keeps its empty span", Run: testSweepClassInUse},
+	{Name: "blocks in another thread's list delay a span only until they are handed over", Run: testSweepOtherThread},
+	{Name: "a heap that keeps spans gives nothing back", Run: testSweepOff},
+	{Name: "an idle thread without a cache sweeps too", Run: testSweepWithoutCache},
+	{Name: "a program that frees and allocates in turns does not release", Run: testSweepTurns},
+	{Name: "free pages of a span in use count as given back", Run: testSweepPages},
+	{Name: "a thread whose reading of the clock is old makes nothing older", Run: testSweepOldClock},
 }
 
 // burst fills and frees some spans of a size.

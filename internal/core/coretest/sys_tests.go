@@ -7,14 +7,14 @@ import (
 )
 
 var sysTests = []Test{
-	{"committed memory reads as zero and keeps what is written", testCommitZero},
-	{"decommitted memory reads as zero again", testDecommitZero},
-	{"address space that nobody could have is refused", testReserveTooMuch},
-	{"AlignUp rounds to the next multiple", testAlignUp},
-	{"clear, copy and move work on the bytes named and no others", testClearCopyMove},
-	{"the clock does not go back", testClock},
-	{"a lock that is taken cannot be tried", testTryLock},
-	{"a lock lets one in at a time", testLockExcludes},
+	{Name: "committed memory reads as zero and keeps what is written", Run: testCommitZero},
+	{Name: "decommitted memory reads as zero again", Run: testDecommitZero},
+	{Name: "address space that nobody could have is refused", Run: testReserveTooMuch},
+	{Name: "AlignUp rounds to the next multiple", Run: testAlignUp},
+	{Name: "clear, copy and move work on the bytes named and no others", Run: testClearCopyMove},
+	{Name: "the clock does not go back", Run: testClock},
+	{Name: "a lock that is taken cannot be tried", Run: testTryLock},
+	{Name: "a lock lets one in at a time", Run: testLockExcludes},
 }
 
 func testCommitZero(t T) {

@@ -8,9 +8,9 @@ import (
 )
 
 var threadTests = []Test{
-	{"threads hand blocks to each other and nothing is lost", testHandOver},
-	{"threads come and go while others allocate", testThreadsComeAndGo},
-	{"threads share a full range", testThreadsFull},
+	{Name: "threads hand blocks to each other and nothing is lost", Run: testHandOver},
+	{Name: "threads come and go while others allocate", Run: testThreadsComeAndGo},
+	{Name: "threads share a full range", Run: testThreadsFull},
 }
 
 // parcel is a block on its way from one thread to another.
