@@ -1,0 +1,68 @@
+package gc
+
+import "granary/internal/core/sys"
+
+// States of a block, in the header of the first block of what it belongs to.
+const (
+	stateNone  = iota // not the first block of anything
+	stateFree         // of a run of free blocks
+	stateSmall        // holds objects of one size
+	stateLarge        // of a large object
+)
+
+// Flags of a block.
+const (
+	flagZero          = 1 << iota // free: reads as zero
+	flagPointerFree               // objects are not scanned
+	flagUncollectable             // objects are roots until they are freed
+	flagIgnoreOffPage             // only addresses in the first block keep the large object alive
+	flagHasDisclaim               // the kind's procedure looks at each dead object
+)
+
+const (
+	headerBytes = 128
+	headerShift = 7
+)
+
+// header describes one small block, one large object or one run of free blocks.
+//
+//	state        fields in use
+//	stateSmall   all but blocks and stamp; next links the list of blocks to sweep
+//	stateLarge   bytes, blocks, descriptor, marked (0 or 1), bit 0 of marks and grey, stamp
+//	stateFree    blocks, next and prev (the list of free runs), stamp; runEnd in the header of its last block
+//
+// The first 64 bytes are what an address lookup and a scan read, the second 64 what marking writes.
+type header struct {
+	state      uint8
+	flags      uint8
+	kind       uint8
+	queued     uint8   // 1: in a marker's queue, or about to be taken out
+	granules   uint16  // small: per object
+	objects    uint16  // small: in the block
+	reciprocal uint32  // small: (granule * reciprocal) >> 16 is the index of the object that holds it
+	blocks     uint32  // large and free: in the run
+	bytes      uintptr // of one object, granules or the large object's size in bytes rounded up to granules
+	descriptor uintptr // what an object holds; see mark_descriptor.go
+	next, prev blockRef
+	queueNext  blockRef
+	runEnd     blockRef // in the last block of a free run: its first
+	epoch      uint32   // small: the collection after which it was swept; differs from the heap's: to be swept
+	marked     uint32   // objects marked
+	stamp      uint64   // free: since when, nanoseconds; large: the next byte to be scanned
+
+	marks [4]uint64 // a bit a granule, set at the start of a marked object
+	grey  [4]uint64 // marked, and not scanned yet
+}
+
+// header is the header of a block.
+func (h *Heap) header(block blockRef) *header {
+	return (*header)((h.headers + sys.Addr(block)<<headerShift).Pointer())
+}
+
+// indexEntry is where a block's entry in the index lies.
+func (h *Heap) indexEntry(block blockRef) *blockRef {
+	return (*blockRef)((h.index + sys.Addr(block)*4).Pointer())
+}
+
+// blockAddr is the first byte of a block.
+func (h *Heap) blockAddr(block blockRef) sys.Addr { return h.Base + sys.Addr(block)<<blockShift }

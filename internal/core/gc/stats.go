@@ -1,0 +1,6 @@
+package gc
+
+// counts are figures for reports. Under Heap.lock.
+type counts struct {
+	collections uint64
+}
