@@ -31,7 +31,7 @@ type Program struct {
 	Glue  []Source // C files
 }
 
-// Source is one C file and the names in it that get "granary_" replaced by "real_", so that the tests can stand between.
+// Source is one C file and the names in it whose "granary_" is replaced by "real_", so that the tests stand between.
 type Source struct {
 	File    string
 	Renamed []string
