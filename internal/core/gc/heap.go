@@ -80,4 +80,5 @@ type Heap struct {
 	marking marking
 	counts  counts
 	final   finalization
+	layouts layouts
 }
