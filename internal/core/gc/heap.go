@@ -50,7 +50,7 @@ type blockRef uint32
 //
 // Equations (Check):
 //
-//	blocks taken of the space = small + large + free
+//	blocks taken of the space (counts.blocks) = small + large + free
 //	the index of every block of an object or small block names its first block; that of free blocks is 0
 //	freeBlocks = blocks in the lists of free runs; no two free runs are neighbours
 //	a grey bit is set only beside its mark bit; outside of a collection no bit is grey
@@ -58,22 +58,28 @@ type blockRef uint32
 type Heap struct {
 	space.Space // first: finding an object reads its base
 
-	index   sys.Addr // const: of the block numbered 0
-	headers sys.Addr // const
-	mode    uint32   // const
-	limit   uintptr  // bytes of blocks, 0: none
-	highest uintptr  // bytes from the base up to the end of the highest block in use; grows only; atomic
+	index    sys.Addr // const: of the block numbered 0
+	headers  sys.Addr // const
+	dirt     sys.Addr // const: a bit a block, 1 if it need not read as zero; says something of free blocks only
+	mode     uint32   // const
+	rounding uintptr  // const: what the fast path adds to a request before it counts granules
+	limit    uintptr  // bytes of blocks, 0: none
+	highest  uintptr  // bytes from the base up to the end of the highest block in use; grows only; atomic
 
+	tables     sys.Addr // const: what Destroy needs
+	tableBytes uintptr
 	tablesUpTo uintptr // blocks whose index and header are committed; under lock
 
-	lock uint32
+	lock       uint32
+	cachesLock uint32 // taken before the lock of any cache, and those before lock
 
 	free       freeLists
-	reclaim    [kindMost][smallMaxGranules + 1]blockRef // blocks to be swept, by kind and granules; under lock
-	kinds      [kindMost]kindInfo                       // grows only
+	reclaim    [kindMost][classCount]blockRef // blocks to be swept, by kind and class; under lock
+	shared     [kindMost][classCount]sys.Addr // chains that no cache has; under lock
+	kinds      [kindMost]kindInfo             // grows only
 	kindCount  uint32
-	caches     sys.Addr              // all there ever were, linked; under lock
-	freeCaches sys.Addr              // those without a user
+	caches     Cache                 // all there ever were, linked; under cachesLock
+	freeCaches Cache                 // those without a user
 	displaced  [BlockBytes / 8]uint8 // offsets at which an address keeps an object alive without ModeInterior: a bit each
 
 	pace    pace

@@ -1,0 +1,239 @@
+package gc
+
+import (
+	"unsafe"
+
+	"granary/internal/core/sys"
+)
+
+// Cache is the address of a cache: the chains of free objects from which one thread at a time, or whoever is pinned to
+// a P, allocates. 0 is no cache: all goes through the heap's lock.
+type Cache sys.Addr
+
+// cacheState is what lies there.
+//
+//	busy   held by the cache's user while it refills or frees; by whoever stops all users (Hold)
+//	heads  the cache's user
+//
+// A head is the address of the next free object, 0 for none. The first word of a free object says where the one behind
+// it is:
+//
+//	0          right behind, at the address plus the size: a run of fresh objects needs no links
+//	endOfChain nowhere
+//	otherwise  there
+//
+// Objects of kinds that are cleared read as zero but for that word. A user may be stopped between any two instructions
+// of pop and push, and its chains then walked: at each moment the head names a proper chain, which may still hold the
+// object that is being taken.
+type cacheState struct {
+	next     Cache // of all caches of the heap; const
+	nextFree Cache // of those without a user; under Heap.cachesLock
+	busy     uint32
+	used     uint32  // 1 while it has a user; under Heap.cachesLock
+	freed    uintptr // bytes pushed since they were last booked; the user's
+	_        [32]byte
+	heads    [cachedKinds << classShift]sys.Addr
+}
+
+const (
+	endOfChain = 1
+	headsAt    = unsafe.Offsetof(cacheState{}.heads)
+	cacheBytes = (unsafe.Sizeof(cacheState{}) + 63) &^ 63
+)
+
+func (c Cache) state() *cacheState { return (*cacheState)(sys.Addr(c).Pointer()) }
+
+// head is where the chain of a kind and class begins.
+func (c Cache) head(slot uintptr) *sys.Addr {
+	return (*sys.Addr)((sys.Addr(c) + sys.Addr(headsAt+slot*sys.WordBytes)).Pointer())
+}
+
+// slotOf is the number of the chain for a kind and class.
+func slotOf(kind uint32, class uintptr) uintptr { return uintptr(kind)<<classShift | class }
+
+// Alloc is the fast path of an allocation: an object of a kind for at least that many bytes from the cache's chain,
+// zero if the kind is cleared, aligned to 16. It returns 0 if AllocSlow has to be called.
+func (h *Heap) Alloc(c Cache, bytes uintptr, kind uint32) sys.Addr {
+	if bytes >= SmallMaxBytes || kind >= cachedKinds {
+		return 0
+	}
+	class := classFor((bytes + h.rounding) >> granuleShift)
+	head := c.head(slotOf(kind, class))
+	object := *head
+	if object == 0 {
+		return 0
+	}
+	unchain(head, object, class)
+	return object
+}
+
+// unchain takes the first object off a chain.
+func unchain(head *sys.Addr, object sys.Addr, class uintptr) {
+	link := object.Word()
+	if link == 0 {
+		*head = object + sys.Addr(granulesOf(class)<<granuleShift)
+		return
+	}
+	*head = sys.Addr(link &^ endOfChain)
+	sys.CompilerBarrier()
+	object.SetWord(0)
+}
+
+// push puts an object, zero if its kind is cleared, in front of a chain.
+func push(head *sys.Addr, object sys.Addr) {
+	link := uintptr(*head)
+	if link == 0 {
+		link = endOfChain
+	}
+	object.SetWord(link)
+	sys.CompilerBarrier()
+	*head = object
+}
+
+// NewCache takes a cache for a thread. It returns 0 if there is no memory for one: that works, but slowly.
+func (h *Heap) NewCache() Cache {
+	if !sys.Lock(&h.cachesLock) {
+		return 0
+	}
+	c := h.freeCaches
+	if c != 0 {
+		h.freeCaches = c.state().nextFree
+	} else if memory := h.TakeMeta(cacheBytes); memory != 0 {
+		c = Cache(memory)
+		c.state().next = h.caches
+		h.caches = c
+	}
+	if c != 0 {
+		c.state().used = 1
+	}
+	sys.Unlock(&h.cachesLock)
+	return c
+}
+
+// DropCache gives a cache back; its free objects serve again after the next collection. The caller must not use it any
+// more.
+func (h *Heap) DropCache(c Cache) {
+	if c == 0 || !sys.Lock(&h.cachesLock) {
+		return // a signal handler ends the thread inside of the core: the cache is lost
+	}
+	sys.Lock(&c.state().busy)
+	for kind := uint32(0); kind < cachedKinds; kind++ {
+		for class := uintptr(0); class < classCount; class++ {
+			h.dropChain(c.head(slotOf(kind, class)), class)
+		}
+	}
+	sys.Lock(&h.lock)
+	h.bookFreed(c)
+	sys.Unlock(&h.lock)
+	sys.Unlock(&c.state().busy)
+	c.state().used = 0
+	c.state().nextFree = h.freeCaches
+	h.freeCaches = c
+	sys.Unlock(&h.cachesLock)
+}
+
+// bookFreed moves the count of bytes freed over. Heap.lock is held.
+func (h *Heap) bookFreed(c Cache) {
+	h.pace.freed += c.state().freed
+	c.state().freed = 0
+}
+
+// Hold waits until no user of a cache is inside of a refill or a free, keeps them from going there, and takes the
+// heap's lock: all that BeginCycle and the functions up to StartSweep need, and what keeps a thread that is stopped
+// from being so amid a change of the heap. Unhold ends it. It returns false if this thread holds the lock already.
+func (h *Heap) Hold() bool {
+	if !sys.Lock(&h.cachesLock) {
+		return false
+	}
+	for c := h.caches; c != 0; c = c.state().next {
+		if !sys.Lock(&c.state().busy) {
+			h.letGo(c)
+			return false
+		}
+	}
+	if !sys.Lock(&h.lock) {
+		h.letGo(0)
+		return false
+	}
+	return true
+}
+
+// Unhold: see Hold.
+func (h *Heap) Unhold() {
+	sys.Unlock(&h.lock)
+	h.letGo(0)
+}
+
+// letGo unlocks the caches up to one, and their list.
+func (h *Heap) letGo(upTo Cache) {
+	for c := h.caches; c != upTo; c = c.state().next {
+		sys.Unlock(&c.state().busy)
+	}
+	sys.Unlock(&h.cachesLock)
+}
+
+// next is the object behind one in a chain, 0 for none.
+func nextInChain(object sys.Addr, class uintptr) sys.Addr {
+	link := object.Word()
+	if link == 0 {
+		return object + sys.Addr(granulesOf(class)<<granuleShift)
+	}
+	return sys.Addr(link &^ endOfChain)
+}
+
+// dropChain forgets a chain. Its links are cleared: a stale address of one of its objects then leads to that alone.
+func (h *Heap) dropChain(head *sys.Addr, class uintptr) {
+	for object := *head; object != 0; {
+		next := nextInChain(object, class)
+		object.SetWord(0)
+		object = next
+	}
+	*head = 0
+}
+
+// settleChains is what a collection begins with, while the world stands. Objects in the chains of caches are marked, as
+// if in use, but not looked into: their users may have been stopped amid an allocation. What is longer than a refill
+// makes it is cut off. The chains that no cache has are dropped.
+func (h *Heap) settleChains() {
+	for c := h.caches; c != 0; c = c.state().next {
+		h.bookFreed(c)
+		for kind := uint32(0); kind < cachedKinds; kind++ {
+			for class := uintptr(0); class < classCount; class++ {
+				if object := *c.head(slotOf(kind, class)); object != 0 {
+					h.markChain(object, class)
+				}
+			}
+		}
+	}
+	for kind := uint32(0); kind < h.kindCount; kind++ {
+		for class := uintptr(0); class < classCount; class++ {
+			h.dropChain(&h.shared[kind&(kindMost-1)][class], class)
+		}
+	}
+}
+
+func (h *Heap) markChain(object sys.Addr, class uintptr) {
+	most := refillObjects(class)
+	if most < 2 {
+		most = 2 // the first object's link belongs to a user who may be taking it
+	}
+	for {
+		h.blacken(object)
+		next := nextInChain(object, class)
+		if most--; most == 0 && next != 0 {
+			object.SetWord(endOfChain)
+			h.dropChain(&next, class)
+		}
+		if next == 0 {
+			return
+		}
+		object = next
+	}
+}
+
+// blacken marks a free object of a small block, not to be looked into.
+func (h *Heap) blacken(object sys.Addr) {
+	offset := uintptr(object - h.Base)
+	granule := offset & (BlockBytes - 1) >> granuleShift
+	h.header(blockRef(offset >> blockShift)).marks[granule>>6&3] |= 1 << (granule & 63)
+}
