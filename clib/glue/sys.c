@@ -130,3 +130,19 @@ void granary_sys_cpu_relax(void)
     __asm__ volatile("yield");
 #endif
 }
+
+void granary_sys_compiler_barrier(void) { __asm__ volatile("" ::: "memory"); }
+
+void granary_sys_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
+
+uint32_t granary_sys_cpus(void)
+{
+    unsigned long set[16] = {0}; /* of 1024 processors; the system refuses a smaller set than it has */
+    long bytes = raw6(SYS_sched_getaffinity, 0, sizeof set, (long)set, 0, 0, 0);
+    uint32_t count = 0;
+    for (size_t i = 0; bytes > 0 && i < sizeof set / sizeof set[0]; i++)
+        count += (uint32_t)__builtin_popcountl(set[i]);
+    return count > 0 ? count : 1;
+}
+
+void granary_sys_yield(void) { raw6(SYS_sched_yield, 0, 0, 0, 0, 0, 0); }

@@ -1,7 +1,95 @@
 package gc
 
+import (
+	"unsafe"
+
+	"granary/internal/core/sys"
+)
+
+const (
+	markersMost = 16 // workers of one collection, its driver included
+	ringSlots   = 32 // a power of two
+	pieceBytes  = 32 << 10
+
+	// endOfQueue is the link of a block that is in a queue as its last, or that a worker is scanning.
+	endOfQueue = ^blockRef(0)
+	// noBlock is the number of no block: of what a marker scans that is not a small block of its own.
+	noBlock = ^uintptr(0)
+)
+
 // marking is the state of the collection that is going on.
+//
+//	field                     written by
+//	active to partial         the driver, while the world stands
+//	stop                      the driver; workers read it
+//	round to joined           whoever holds lock
+//	queue                     whoever holds lock
+//	markers[i]                the worker with that number; markers[0] is the driver's
+//	roots, reference fields   the driver, in ModeVerify
+//
+// Equations (CheckMarks):
+//
+//	outside of a collection: no bit is grey, no block is linked in a queue, all rings and queues are empty
+//	in a collection: a block with a grey bit is in exactly one queue, or a worker is scanning it
 type marking struct {
-	active uint32 // 1 between BeginCycle and the end of FinishMarking; atomic
-	epoch  uint32 // of the last collection that began
+	active  uint32 // 1 from BeginCycle to the end of FinishMarking; atomic
+	epoch   uint32 // of the last collection that began
+	sliced  uint32 // 1: mutators ran since BeginCycle
+	partial uint32 // 1: what the collection before had marked stays marked
+
+	stop    uint32 // 1: workers put back what they have and leave; atomic
+	helpers uint32 // how many may help
+	lock    uint32
+	round   uint32 // of parallel work; a helper that comes late finds that its round is over
+	done    uint32 // 1: nobody may join this round any more
+	joined  uint32 // workers, the driver included
+	idle    uint32 // of them; atomic for those who only look
+	queue   blockQueue
+
+	recorded  rootLog
+	reference reference
+
+	markers [markersMost]marker
 }
+
+// blockQueue is a list of blocks through header.queueNext, first in, first out.
+type blockQueue struct {
+	head, tail blockRef
+	count      uint32 // atomic in the shared queue, for those who only look
+}
+
+// marker is one worker of a collection.
+//
+// While it scans a small block, that block is its own: it is in no queue, but its queueNext says it is, so that no
+// other worker takes it. Only the owner sets mark bits there; others set grey bits, and the owner comes back for them.
+// What the owner finds inside of the block goes to pending.
+type marker struct {
+	ring     [ringSlots]uintptr // offsets of addresses found, whose headers are on their way into the cache
+	ringFrom uintptr
+	ringTo   uintptr
+	highest  uintptr // Heap.highest as the work began
+
+	shared    uint32 // 1: others work too
+	interior  uint32 // 1: ModeInterior
+	verifying uint32 // 1: the reference marker's
+	own       blockQueue
+
+	here    uintptr   // number of the small block that is being scanned
+	pending [4]uint64 // objects of it, marked and not scanned
+	length  uintptr   // bytes to scan of each of its objects
+	_       [64]byte
+}
+
+// marker is the worker with that number.
+func (h *Heap) marker(number uint32) *marker { return &h.marking.markers[number&(markersMost-1)] }
+
+// setUp prepares a marker for a piece of work.
+func (h *Heap) setUp(m *marker, shared uint32) {
+	m.shared = shared
+	m.interior = h.mode & ModeInterior
+	m.highest = h.highest
+	m.here = noBlock
+}
+
+// addrOf is the address of a marker as procedures get it.
+func addrOf(m *marker) sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(m))) }

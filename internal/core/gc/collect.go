@@ -1,0 +1,166 @@
+package gc
+
+import (
+	"math/bits"
+	"sync/atomic"
+
+	"granary/internal/core/sys"
+)
+
+// This file: one collection, as its driver sees it. The driver is one thread; it has called Hold, and the world stands,
+// in all of these functions. Between two calls of Drain the world may run, after Unhold.
+//
+//	BeginCycle, roots, Drain (until it returns true), FinishMarking, StartSweep
+
+// BeginCycle begins a collection. A full one forgets what is marked; one that is not looks only for objects made since
+// the last one: its driver has the written blocks scanned again (RescanBlock) and gives the roots as ever.
+func (h *Heap) BeginCycle(full bool) {
+	w := &h.marking
+	w.epoch++
+	w.sliced = 0
+	w.partial = 1
+	if full {
+		w.partial = 0
+		h.clearMarks()
+	}
+	h.settleChains()
+	h.dropRecorded()
+	h.setUp(h.marker(0), 0)
+	atomic.StoreUint32(&w.active, 1)
+}
+
+// clearMarks forgets what is marked, but for uncollectable objects, whose mark bits say that they are in use.
+func (h *Heap) clearMarks() {
+	limit := h.blockLimit()
+	for block := firstBlock; block < limit; block = h.blockAfter(block) {
+		hd := h.header(block)
+		if hd.flags&flagUncollectable == 0 {
+			hd.marks[0], hd.marks[1], hd.marks[2], hd.marks[3] = 0, 0, 0, 0
+		}
+	}
+}
+
+// MarkRange takes the words from lo up to hi as roots. Those that are addresses in an object, wherever in it, keep the
+// object alive.
+func (h *Heap) MarkRange(lo, hi sys.Addr) {
+	m := h.marker(0)
+	h.setUp(m, 0)
+	for at := sys.Addr(sys.AlignUp(uintptr(lo), sys.WordBytes)); at+sys.WordBytes <= hi; at += sys.WordBytes {
+		h.rootWord(m, at.Word())
+	}
+}
+
+// MarkAddress takes one word as a root.
+func (h *Heap) MarkAddress(word uintptr) {
+	m := h.marker(0)
+	h.setUp(m, 0)
+	h.rootWord(m, word)
+}
+
+// MarkUncollectable takes all uncollectable objects in use as roots.
+func (h *Heap) MarkUncollectable() {
+	m := h.marker(0)
+	h.setUp(m, 0)
+	limit := h.blockLimit()
+	for block := firstBlock; block < limit; block = h.blockAfter(block) {
+		hd := h.header(block)
+		if hd.flags&flagUncollectable == 0 || hd.state != stateSmall && hd.state != stateLarge {
+			continue
+		}
+		h.greyMarked(m, block, hd)
+		h.recordMarked(block, hd)
+	}
+}
+
+// recordMarked notes all marked objects of a block as roots, for the reference marker.
+func (h *Heap) recordMarked(block blockRef, hd *header) {
+	if h.mode&ModeVerify == 0 {
+		return
+	}
+	for word := uintptr(0); word < 4; word++ {
+		for set := hd.marks[word&3]; set != 0; set &= set - 1 {
+			h.recordRoot(h.startOf(place{block, word<<6 | uintptr(bits.TrailingZeros64(set))}), rootObject)
+		}
+	}
+}
+
+// Drain marks what can be reached of what is grey. It returns false if that was not done at the time deadline (as
+// sys.Now counts; 0: no deadline): the world may run then, and Drain is called again later.
+func (h *Heap) Drain(deadline uint64) bool {
+	done := false
+	if h.marking.helpers != 0 {
+		done = h.drainShared(deadline)
+	} else {
+		m := h.marker(0)
+		h.setUp(m, 0)
+		done = h.drainOwn(m, deadline)
+	}
+	if !done {
+		h.marking.sliced = 1
+	}
+	return done
+}
+
+const blocksPerClock = 16 // blocks, or pieces of large objects, that are scanned between two looks at the clock
+
+// drainOwn scans what a worker has in its queue and finds there. It returns false if time is up, or the driver has
+// told all to stop.
+func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
+	w := &h.marking
+	for blocks := uint32(1); ; blocks++ {
+		if m.own.head == 0 {
+			if m.ringFrom == m.ringTo {
+				return true
+			}
+			h.emptyRing(m)
+			continue
+		}
+		h.scanBlock(m, h.dequeue(&m.own))
+		if m.shared != 0 && blocks%shareEvery == 0 {
+			if atomic.LoadUint32(&w.stop) != 0 {
+				return false
+			}
+			if atomic.LoadUint32(&w.idle) != 0 {
+				h.share(m)
+			}
+		}
+		if deadline != 0 && blocks%blocksPerClock == 0 && sys.Now() >= deadline {
+			return false
+		}
+	}
+}
+
+// FinishMarking ends marking after Drain has returned true: weak links and finalizers are seen to, and what they keep
+// alive is marked.
+func (h *Heap) FinishMarking() {
+	w := &h.marking
+	h.drainAll()
+	w.helpers = 0
+	if h.mode&ModeVerify != 0 && w.partial == 0 {
+		h.verify()
+	}
+	atomic.StoreUint32(&w.active, 0)
+}
+
+// keep marks an object that finalization keeps alive; drainAll marks what it leads to.
+func (h *Heap) keep(object sys.Addr) { h.MarkAddress(uintptr(object)) }
+
+// keepContents marks what an object holds, but not the object.
+func (h *Heap) keepContents(object sys.Addr) {
+	p, ok := h.locate(uintptr(object - h.Base))
+	if !ok {
+		return
+	}
+	hd := h.header(p.block)
+	if hd.flags&flagPointerFree != 0 {
+		return
+	}
+	start := h.startOf(p)
+	h.recordRoot(start, rootContentsOnly)
+	m := h.marker(0)
+	h.setUp(m, 0)
+	h.scanDescriptor(m, hd, start, hd.descriptor)
+}
+
+// drainAll marks all that can be reached of what is grey.
+func (h *Heap) drainAll() { h.Drain(0) }

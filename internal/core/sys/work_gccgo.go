@@ -1,0 +1,23 @@
+//go:build gccgo
+
+package sys
+
+// Prefetch starts fetching the cache line of an address, which need not be one that can be read.
+//
+//extern granary_sys_prefetch
+func Prefetch(addr Addr)
+
+// CPUs is the number of processors that the process may run on, at least 1.
+//
+//extern granary_sys_cpus
+func CPUs() uint32
+
+// Relax tells the processor that the caller spins.
+//
+//extern granary_sys_cpu_relax
+func Relax()
+
+// Yield lets other threads run.
+//
+//extern granary_sys_yield
+func Yield()
