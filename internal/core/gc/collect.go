@@ -57,8 +57,9 @@ func (h *Heap) MarkAddress(word uintptr) {
 	h.rootWord(m, word)
 }
 
-// MarkUncollectable takes all uncollectable objects in use as roots.
+// MarkUncollectable takes all uncollectable objects in use as roots, and what finalizers need.
 func (h *Heap) MarkUncollectable() {
+	h.markFinalRoots()
 	m := h.marker(0)
 	h.setUp(m, 0)
 	limit := h.blockLimit()
@@ -135,6 +136,7 @@ func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
 func (h *Heap) FinishMarking() {
 	w := &h.marking
 	h.drainAll()
+	h.finishFinalization()
 	w.helpers = 0
 	if h.mode&ModeVerify != 0 && w.partial == 0 {
 		h.verify()

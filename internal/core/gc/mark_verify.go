@@ -15,6 +15,7 @@ const (
 	rootObject       = iota // the object is alive
 	rootMarkOnly            // it is marked, and what it holds is not looked at
 	rootContentsOnly        // what it holds is alive
+	rootOthersOnly          // the same, but for the object itself
 	rootMask         = GranuleBytes - 1
 )
 
@@ -143,6 +144,12 @@ func (h *Heap) referenceRoot(m *marker, root uintptr) {
 		h.referenceSet(object)
 	case rootContentsOnly:
 		h.referenceScan(m, object)
+	case rootOthersOnly:
+		fresh := h.referenceSet(object)
+		h.referenceScan(m, object)
+		if fresh {
+			h.referenceClear(object)
+		}
 	}
 }
 
@@ -216,6 +223,13 @@ func (h *Heap) referenceSet(object sys.Addr) bool {
 	old := word.Word()
 	word.SetWord(old | 1<<(granule%64))
 	return old>>(granule%64)&1 == 0
+}
+
+// referenceClear takes a mark away.
+func (h *Heap) referenceClear(object sys.Addr) {
+	granule := uintptr(object-h.Base) / GranuleBytes
+	word := h.marking.reference.marks + sys.Addr(granule/64*sys.WordBytes)
+	word.SetWord(word.Word() &^ (1 << (granule % 64)))
 }
 
 func (h *Heap) referenceMark(object sys.Addr) {

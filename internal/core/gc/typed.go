@@ -99,7 +99,9 @@ func (h *Heap) addLayout(bitmap sys.Addr, bits, stride uintptr) sys.Addr {
 	return layout
 }
 
-func layoutBytes(bits uintptr) uintptr { return layoutBitmap + (bits+wordBits-1)/wordBits*sys.WordBytes }
+func layoutBytes(bits uintptr) uintptr {
+	return layoutBitmap + (bits+wordBits-1)/wordBits*sys.WordBytes
+}
 
 // copyBits copies the first bits of a bitmap; those behind them in the last word are zero.
 func copyBits(to, from sys.Addr, bits uintptr) {
