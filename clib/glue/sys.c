@@ -133,6 +133,12 @@ void granary_sys_cpu_relax(void)
 
 void granary_sys_compiler_barrier(void) { __asm__ volatile("" ::: "memory"); }
 
+uintptr_t granary_sys_opaque(uintptr_t address)
+{
+    __asm__ volatile("" : "+r"(address));
+    return address;
+}
+
 void granary_sys_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
 
 uint32_t granary_sys_cpus(void)

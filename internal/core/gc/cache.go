@@ -7,8 +7,12 @@ import (
 )
 
 // Cache is the address of a cache: the chains of free objects from which one thread at a time, or whoever is pinned to
-// a P, allocates. 0 is no cache: all goes through the heap's lock.
+// a P, allocates. CacheBytes of zeros are a cache of nobody: Alloc finds nothing there, and all other calls take it, or
+// 0, for no cache, and go through the heap's lock.
 type Cache sys.Addr
+
+// CacheBytes is the size of a cache.
+const CacheBytes = cacheBytes
 
 // cacheState is what lies there.
 //
@@ -30,7 +34,7 @@ type cacheState struct {
 	nextFree Cache // of those without a user; under Heap.cachesLock
 	busy     uint32
 	used     uint32  // 1 while it has a user; under Heap.cachesLock
-	freed    uintptr // bytes pushed since they were last booked; the user's
+	freed    uintptr // bytes freed since a chain was last handed over; the user's
 	_        [32]byte
 	heads    [cachedKinds << classShift]sys.Addr
 }
@@ -42,6 +46,9 @@ const (
 )
 
 func (c Cache) state() *cacheState { return (*cacheState)(sys.Addr(c).Pointer()) }
+
+// isNone reports whether a caller has no cache.
+func (c Cache) isNone() bool { return c == 0 || c.state().used == 0 }
 
 // head is where the chain of a kind and class begins.
 func (c Cache) head(slot uintptr) *sys.Addr {
@@ -122,20 +129,11 @@ func (h *Heap) DropCache(c Cache) {
 			h.dropChain(c.head(slotOf(kind, class)), class)
 		}
 	}
-	sys.Lock(&h.lock)
-	h.bookFreed(c)
-	sys.Unlock(&h.lock)
+	c.state().used, c.state().freed = 0, 0
 	sys.Unlock(&c.state().busy)
-	c.state().used = 0
 	c.state().nextFree = h.freeCaches
 	h.freeCaches = c
 	sys.Unlock(&h.cachesLock)
-}
-
-// bookFreed moves the count of bytes freed over. Heap.lock is held.
-func (h *Heap) bookFreed(c Cache) {
-	h.pace.freed += c.state().freed
-	c.state().freed = 0
 }
 
 // Hold waits until no user of a cache is inside of a refill or a free, keeps them from going there, and takes the
@@ -172,7 +170,7 @@ func (h *Heap) letGo(upTo Cache) {
 	sys.Unlock(&h.cachesLock)
 }
 
-// next is the object behind one in a chain, 0 for none.
+// nextInChain is the object behind one in a chain, 0 for none.
 func nextInChain(object sys.Addr, class uintptr) sys.Addr {
 	link := object.Word()
 	if link == 0 {
@@ -196,7 +194,6 @@ func (h *Heap) dropChain(head *sys.Addr, class uintptr) {
 // makes it is cut off. The chains that no cache has are dropped.
 func (h *Heap) settleChains() {
 	for c := h.caches; c != 0; c = c.state().next {
-		h.bookFreed(c)
 		for kind := uint32(0); kind < cachedKinds; kind++ {
 			for class := uintptr(0); class < classCount; class++ {
 				if object := *c.head(slotOf(kind, class)); object != 0 {
@@ -207,7 +204,9 @@ func (h *Heap) settleChains() {
 	}
 	for kind := uint32(0); kind < h.kindCount; kind++ {
 		for class := uintptr(0); class < classCount; class++ {
-			h.dropChain(&h.shared[kind&(kindMost-1)][class], class)
+			shared := h.sharedChain(kind, class)
+			h.dropChain(&shared.head, class)
+			shared.count = 0
 		}
 	}
 }

@@ -32,7 +32,7 @@ func (h *Heap) Free(c Cache, addr sys.Addr) bool {
 	hd := h.header(block)
 	kind := uint32(hd.kind)
 	info := h.kind(kind)
-	if hd.state == stateLarge || c == 0 || !info.cached(kind) {
+	if hd.state == stateLarge || c.isNone() || !info.cached(kind) {
 		return h.freeShared(addr)
 	}
 	if !sys.Lock(&c.state().busy) {
@@ -52,11 +52,12 @@ func (h *Heap) Free(c Cache, addr sys.Addr) bool {
 		sys.Unlock(&h.lock)
 	}
 	push(head, addr)
+	// What is in a cache counts as allocated.
 	c.state().freed += hd.bytes
 	if c.state().freed >= freedMost && sys.Lock(&h.lock) {
-		h.bookFreed(c)
-		h.addShared(kind, class, *head)
+		h.pace.freed += h.addShared(kind, class, *head) * hd.bytes
 		*head = 0
+		c.state().freed = 0
 		sys.Unlock(&h.lock)
 	}
 	sys.Unlock(&c.state().busy)
@@ -108,6 +109,8 @@ func (h *Heap) freeLocked(block blockRef, granule uintptr) bool {
 	} else if h.marking.active != 0 {
 		hd.marks[granule>>6&3] |= bit
 	}
-	push(&h.shared[hd.kind&(kindMost-1)][classFor(uintptr(hd.granules))], addr)
+	shared := h.sharedChain(uint32(hd.kind), classFor(uintptr(hd.granules)))
+	push(&shared.head, addr)
+	shared.count++
 	return true
 }

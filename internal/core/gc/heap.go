@@ -74,9 +74,9 @@ type Heap struct {
 	cachesLock uint32 // taken before the lock of any cache, and those before lock
 
 	free       freeLists
-	reclaim    [kindMost][classCount]blockRef // blocks to be swept, by kind and class; under lock
-	shared     [kindMost][classCount]sys.Addr // chains that no cache has; under lock
-	kinds      [kindMost]kindInfo             // grows only
+	reclaim    [kindMost][classCount]blockRef    // blocks to be swept, by kind and class; under lock
+	shared     [kindMost][classCount]sharedChain // chains that no cache has; under lock
+	kinds      [kindMost]kindInfo                // grows only
 	kindCount  uint32
 	caches     Cache                 // all there ever were, linked; under cachesLock
 	freeCaches Cache                 // those without a user

@@ -38,6 +38,8 @@ func (h *Heap) allocLarge(bytes uintptr, kind, flags uint32) (object sys.Addr, n
 	}
 	h.counts.large += blocks
 	h.pace.allocated += bytes
+	// From here on the address alone keeps the object alive.
+	object = sys.Opaque(h.blockAddr(first))
 	sys.Unlock(&h.lock)
 
 	if info.clear {
@@ -47,7 +49,7 @@ func (h *Heap) allocLarge(bytes uintptr, kind, flags uint32) (object sys.Addr, n
 	if info.flags()&flagPointerFree == 0 {
 		hd.flags &^= flagPointerFree
 	}
-	return h.blockAddr(first), NeedNothing
+	return object, NeedNothing
 }
 
 // clearDirty sets the first bytes of blocks that were just taken to zero.

@@ -54,8 +54,19 @@ func (ch *chain) end() sys.Addr {
 
 // work is what a refill takes under the lock: blocks linked through header.next, to be swept or to be cut.
 type work struct {
-	sweep blockRef
-	cut   blockRef
+	sweep   blockRef
+	cut     blockRef
+	objects uintptr // that are free in them; a kind's procedure may keep some
+}
+
+// sharedChain is a chain that no cache has. Under Heap.lock.
+type sharedChain struct {
+	head  sys.Addr
+	count uintptr
+}
+
+func (h *Heap) sharedChain(kind uint32, class uintptr) *sharedChain {
+	return &h.shared[kind&(kindMost-1)][class&(classCount-1)]
 }
 
 // AllocSlow is an allocation that Alloc could not do: an object of a kind for at least that many bytes, zero if the
@@ -69,7 +80,7 @@ func (h *Heap) AllocSlow(c Cache, bytes uintptr, kind, flags uint32) (object sys
 		return h.allocLarge(granules<<granuleShift, kind, flags)
 	}
 	class := classFor(granules)
-	if c == 0 || !h.kind(kind).cached(kind) {
+	if c.isNone() || !h.kind(kind).cached(kind) {
 		return h.allocShared(kind, class, flags)
 	}
 	head := c.head(slotOf(kind, class))
@@ -96,15 +107,16 @@ func (h *Heap) refill(c Cache, kind uint32, class uintptr, flags uint32) (need u
 			need = NeedMemory
 			break
 		}
-		h.bookFreed(c)
-		shared := &h.shared[kind&(kindMost-1)][class&(classCount-1)]
-		if *shared != 0 {
-			*head, *shared = *shared, 0
+		if shared := h.sharedChain(kind, class); shared.head != 0 {
+			*head = shared.head
+			h.pace.allocated += shared.count * granulesOf(class) << granuleShift
+			shared.head, shared.count = 0, 0
 			sys.Unlock(&h.lock)
 			break
 		}
 		var w work
 		need = h.obtainLocked(&w, kind, class, refillBlocks(class), flags)
+		h.pace.allocated += w.objects * granulesOf(class) << granuleShift
 		sys.Unlock(&h.lock)
 		if need == NeedNothing {
 			*head = h.process(&w)
@@ -133,7 +145,7 @@ func (h *Heap) obtainLocked(w *work, kind uint32, class, blocks uintptr, flags u
 	}
 	h.startSmall(first, blocks, kind, class)
 	w.cut = first
-	h.pace.allocated += blocks * uintptr(h.header(first).objects) * h.header(first).bytes
+	w.objects = blocks * uintptr(h.header(first).objects)
 	return NeedNothing
 }
 
@@ -143,7 +155,7 @@ func (h *Heap) takeUnswept(w *work, list *blockRef, blocks uintptr) {
 	for last := *list; ; last = h.header(last).next {
 		hd := h.header(last)
 		hd.epoch = h.marking.epoch
-		h.pace.allocated += uintptr(uint32(hd.objects)-hd.marked) * hd.bytes
+		w.objects += uintptr(uint32(hd.objects) - hd.marked)
 		h.counts.unswept--
 		if blocks--; blocks == 0 || hd.next == 0 {
 			*list = hd.next
@@ -205,13 +217,16 @@ func (hd *header) markAll() {
 }
 
 // process sweeps and cuts the blocks of a refill, which nobody else touches meanwhile, and returns the head of their
-// chain.
+// chain. Of the objects counted those go that a procedure keeps.
 func (h *Heap) process(w *work) sys.Addr {
 	var ch chain
 	for block := w.sweep; block != 0; {
 		hd := h.header(block)
 		next := hd.next
 		hd.next = 0
+		if hd.flags&flagHasDisclaim != 0 {
+			w.objects -= h.disclaimBlock(block, hd)
+		}
 		h.sweepBlock(block, hd, &ch)
 		block = next
 	}
@@ -242,17 +257,20 @@ func (h *Heap) allocShared(kind uint32, class uintptr, flags uint32) (object sys
 	if !sys.Lock(&h.lock) {
 		return 0, NeedMemory
 	}
-	head := &h.shared[kind&(kindMost-1)][class&(classCount-1)]
-	for *head == 0 {
+	shared := h.sharedChain(kind, class)
+	for shared.head == 0 {
 		var w work
 		if need = h.obtainLocked(&w, kind, class, 1, flags); need != NeedNothing {
 			sys.Unlock(&h.lock)
 			return 0, need
 		}
-		*head = h.process(&w)
+		shared.head = h.process(&w)
+		shared.count = w.objects
 	}
-	object = *head
-	unchain(head, object, class)
+	object = shared.head
+	unchain(&shared.head, object, class)
+	shared.count--
+	h.pace.allocated += granulesOf(class) << granuleShift
 	if h.kind(kind).uncollectable {
 		hd := h.header(blockRef((object - h.Base) >> blockShift))
 		h.blacken(object)
@@ -265,26 +283,31 @@ func (h *Heap) allocShared(kind uint32, class uintptr, flags uint32) (object sys
 // AllocMany takes all objects of a kind and of at least that many granules that one refill brings. They are linked
 // through their first words, the last one's is 0; the rest of them is zero if the kind is cleared. Objects of
 // uncollectable kinds come one at a time.
-func (h *Heap) AllocMany(c Cache, granules uintptr, kind uint32) (first sys.Addr, need uint32) {
+func (h *Heap) AllocMany(c Cache, granules uintptr, kind, flags uint32) (first sys.Addr, need uint32) {
 	if kind >= h.kindCount || granules > smallMaxGranules {
 		return 0, NeedMemory
 	}
 	class := classFor(granules)
-	if c == 0 || !h.kind(kind).cached(kind) {
-		return h.allocShared(kind, class, 0)
+	if c.isNone() || !h.kind(kind).cached(kind) {
+		return h.allocShared(kind, class, flags)
 	}
 	head := c.head(slotOf(kind, class))
 	if *head == 0 {
-		if need = h.refill(c, kind, class, 0); need != NeedNothing {
+		if need = h.refill(c, kind, class, flags); need != NeedNothing {
 			return 0, need
 		}
 	}
+	// Nobody may stop this thread while the chain has no head.
+	if !sys.Lock(&c.state().busy) {
+		return 0, NeedMemory
+	}
 	first = *head
-	*head = 0
 	for object := first; object != 0; {
 		next := nextInChain(object, class)
 		object.SetWord(uintptr(next))
 		object = next
 	}
+	*head = 0
+	sys.Unlock(&c.state().busy)
 	return first, NeedNothing
 }

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"math/bits"
+	"unsafe"
 
 	"granary/internal/core/sys"
 )
@@ -29,9 +30,6 @@ func (hd *header) countMarks() uint32 {
 
 // sweepBlock puts the objects of a block that are not marked on a chain.
 func (h *Heap) sweepBlock(block blockRef, hd *header, ch *chain) {
-	if hd.flags&flagHasDisclaim != 0 {
-		h.disclaimBlock(block, hd)
-	}
 	base := h.blockAddr(block)
 	granules := uintptr(hd.granules)
 	end := granules * uintptr(hd.objects)
@@ -52,8 +50,8 @@ func (h *Heap) sweepBlock(block blockRef, hd *header, ch *chain) {
 	}
 }
 
-// disclaimBlock asks the kind's procedure about each dead object; those that it wants to keep are marked.
-func (h *Heap) disclaimBlock(block blockRef, hd *header) {
+// disclaimBlock asks the kind's procedure about each dead object; those that it wants to keep are marked, and counted.
+func (h *Heap) disclaimBlock(block blockRef, hd *header) (kept uintptr) {
 	granules := uintptr(hd.granules)
 	procedure := h.kind(uint32(hd.kind)).disclaim - 1
 	for granule := uintptr(0); granule < granules*uintptr(hd.objects); granule += granules {
@@ -61,8 +59,10 @@ func (h *Heap) disclaimBlock(block blockRef, hd *header) {
 			callDisclaim(procedure, h.blockAddr(block)+sys.Addr(granule<<granuleShift)) {
 			hd.marks[granule>>6&3] |= 1 << (granule & 63)
 			hd.marked++
+			kept++
 		}
 	}
+	return kept
 }
 
 // sweepStart is the state of the walk over all blocks after a collection.
@@ -76,11 +76,7 @@ type sweepStart struct {
 // StartSweep looks at every block once the marks are set. Those without a mark are free at once, the others wait until
 // an allocation of their kind and size sweeps them. The caller is between Hold and Unhold; the world may go on.
 func (h *Heap) StartSweep() {
-	for kind := range h.reclaim {
-		for class := range h.reclaim[kind] {
-			h.reclaim[kind][class] = 0
-		}
-	}
+	sys.Clear(sys.Addr(uintptr(unsafe.Pointer(&h.reclaim))), unsafe.Sizeof(h.reclaim))
 	h.counts.unswept = 0
 	var s sweepStart
 	limit := h.blockLimit()
@@ -194,9 +190,7 @@ func (h *Heap) SweepAll(budget uintptr) bool {
 			list := &h.reclaim[kind&(kindMost-1)][class]
 			for *list != 0 && budget != 0 {
 				var w work
-				allocated := h.pace.allocated
 				h.takeUnswept(&w, list, 1)
-				h.pace.allocated = allocated
 				h.addShared(kind, class, h.process(&w))
 				budget--
 			}
@@ -207,18 +201,22 @@ func (h *Heap) SweepAll(budget uintptr) bool {
 	return done
 }
 
-// addShared puts a chain in front of the one that no cache has.
-func (h *Heap) addShared(kind uint32, class uintptr, first sys.Addr) {
+// addShared puts a chain in front of the one that no cache has, and returns how many objects it has.
+func (h *Heap) addShared(kind uint32, class uintptr, first sys.Addr) (count uintptr) {
 	if first == 0 {
-		return
+		return 0
 	}
-	head := &h.shared[kind&(kindMost-1)][class&(classCount-1)]
-	if *head != 0 {
-		last := first
-		for next := nextInChain(last, class); next != 0; next = nextInChain(last, class) {
-			last = next
-		}
-		last.SetWord(uintptr(*head))
+	shared := h.sharedChain(kind, class)
+	last := first
+	count = 1
+	for next := nextInChain(last, class); next != 0; next = nextInChain(last, class) {
+		last = next
+		count++
 	}
-	*head = first
+	if shared.head != 0 {
+		last.SetWord(uintptr(shared.head))
+	}
+	shared.head = first
+	shared.count += count
+	return count
 }
