@@ -124,16 +124,21 @@ func (h *Heap) DropCache(c Cache) {
 		return // a signal handler ends the thread inside of the core: the cache is lost
 	}
 	sys.Lock(&c.state().busy)
+	h.dropChains(c)
+	sys.Unlock(&c.state().busy)
+	c.state().nextFree = h.freeCaches
+	h.freeCaches = c
+	sys.Unlock(&h.cachesLock)
+}
+
+// dropChains leaves nothing in a cache, and the cache without a user.
+func (h *Heap) dropChains(c Cache) {
 	for kind := uint32(0); kind < cachedKinds; kind++ {
 		for class := uintptr(0); class < classCount; class++ {
 			h.dropChain(c.head(slotOf(kind, class)), class)
 		}
 	}
 	c.state().used, c.state().freed = 0, 0
-	sys.Unlock(&c.state().busy)
-	c.state().nextFree = h.freeCaches
-	h.freeCaches = c
-	sys.Unlock(&h.cachesLock)
 }
 
 // Hold waits until no user of a cache is inside of a refill or a free, keeps them from going there, and takes the
@@ -218,6 +223,7 @@ func (h *Heap) markChain(object sys.Addr, class uintptr) {
 	}
 	for {
 		h.blacken(object)
+		h.recordRoot(object, rootMarkOnly)
 		next := nextInChain(object, class)
 		if most--; most == 0 && next != 0 {
 			object.SetWord(endOfChain)

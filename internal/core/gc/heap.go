@@ -70,6 +70,8 @@ type Heap struct {
 	tableBytes uintptr
 	tablesUpTo uintptr // blocks whose index and header are committed; under lock
 
+	nextLook uint64 // of the release of free blocks; under lock
+
 	lock       uint32
 	cachesLock uint32 // taken before the lock of any cache, and those before lock
 
