@@ -23,8 +23,8 @@ func (h *Heap) BeginCycle(full bool) {
 		w.partial = 0
 		h.clearMarks()
 	}
-	h.settleChains()
 	h.dropRecorded()
+	h.settleChains()
 	h.setUp(h.marker(0), 0)
 	atomic.StoreUint32(&w.active, 1)
 }
