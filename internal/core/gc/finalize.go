@@ -169,12 +169,16 @@ func (h *Heap) makeReady(e sys.Addr) bool {
 	return true
 }
 
-// forgetObject drops the finalizer of an object that is freed explicitly, and its toggle. Heap.lock is held.
+// forgetObject drops the finalizer of an object that is freed explicitly, and its toggle.
 func (h *Heap) forgetObject(obj sys.Addr) {
+	if h.final.finalizers.count|h.final.toggles.count == 0 || !sys.Lock(&h.lock) {
+		return
+	}
 	if e := h.final.finalizers.find(uintptr(obj)); e != 0 {
 		h.final.finalizers.remove(e)
 	}
 	if e := h.final.toggles.find(uintptr(obj)); e != 0 {
 		h.final.toggles.remove(e)
 	}
+	sys.Unlock(&h.lock)
 }

@@ -29,6 +29,7 @@ func (h *Heap) Free(c Cache, addr sys.Addr) bool {
 	if block == 0 {
 		return false
 	}
+	h.forgetObject(addr)
 	hd := h.header(block)
 	kind := uint32(hd.kind)
 	info := h.kind(kind)
