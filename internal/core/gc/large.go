@@ -8,8 +8,8 @@ import "granary/internal/core/sys"
 const (
 	// FlagIgnoreOffPage has only addresses in the first block of a large object keep it alive.
 	FlagIgnoreOffPage = 1 << iota
-	// FlagNoCollect has the heap grow where a collection would be due.
-	FlagNoCollect
+	// FlagExpand has the heap grow where a collection would be due.
+	FlagExpand
 )
 
 // allocLarge is an allocation of that many bytes, whole granules.

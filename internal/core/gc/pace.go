@@ -15,6 +15,7 @@ type pace struct {
 const (
 	defaultDivisor = 3
 	leastTarget    = 256 << 10
+	survivalPart   = 5 // a collection that freed less than this part of what was allocated was of little use
 )
 
 func (h *Heap) startPace() {
@@ -55,12 +56,39 @@ func (p *pace) due() bool { return p.since() >= p.target }
 // ShouldCollect reports whether enough was allocated since the last collection for the next one.
 func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 
-// settle sets the target after a collection that left that many bytes alive.
-func (p *pace) settle(scanned, pointerFree uintptr) {
-	target := (2*scanned + pointerFree/4) / p.divisor
+// settlePace counts a collection, and sets the target for the next one: what is alive decides, and how much of what
+// was allocated since the last one the collection freed. While a program builds something big nothing becomes garbage,
+// and collections at ever the same distance would look at the whole again and again.
+func (h *Heap) settlePace(scanned, plain uintptr) {
+	p, n := &h.pace, &h.counts
+	before := n.scanned + n.plain + p.since()
+	live := scanned + plain
+	target := (2*scanned + plain/4) / p.divisor
+	if live < before && (before-live)*survivalPart < p.since() {
+		target *= 2
+	}
 	if target < leastTarget {
 		target = leastTarget
 	}
 	p.target = target
+	n.collections++
+	n.before = before
+	n.allocated += uint64(p.allocated)
+	n.freed += uint64(p.freed)
+	n.scanned, n.plain = scanned, plain
 	p.allocated, p.freed = 0, 0
+}
+
+// lastLive is how much the last collection left alive.
+func (h *Heap) lastLive() uintptr { return h.counts.scanned + h.counts.plain }
+
+// Expand makes the heap larger by that many bytes, rounded up to 64 KiB: no collection is due until they are used. It
+// returns false if the limit, the range or the system do not allow it.
+func (h *Heap) Expand(bytes uintptr) bool {
+	if bytes > requestMost || !sys.Lock(&h.lock) {
+		return false
+	}
+	done := h.expandLocked((bytes + BlockBytes - 1) >> blockShift)
+	sys.Unlock(&h.lock)
+	return done
 }

@@ -170,7 +170,7 @@ func (h *Heap) obtainBlocks(blocks uintptr, flags uint32) (first blockRef, need 
 	if first = h.takeBlocks(blocks); first != 0 {
 		return first, NeedNothing
 	}
-	if flags&FlagNoCollect == 0 && h.pace.due() {
+	if flags&FlagExpand == 0 && h.pace.due() {
 		return 0, NeedCollect
 	}
 	if h.expandLocked(blocks) {
@@ -178,7 +178,7 @@ func (h *Heap) obtainBlocks(blocks uintptr, flags uint32) (first blockRef, need 
 			return first, NeedNothing
 		}
 	}
-	if flags&FlagNoCollect == 0 && h.pace.allocated != 0 {
+	if flags&FlagExpand == 0 && h.pace.allocated != 0 {
 		return 0, NeedCollect
 	}
 	return 0, NeedMemory

@@ -96,9 +96,7 @@ func (h *Heap) StartSweep() {
 		block = next
 	}
 	s.flush(h)
-	h.counts.collections++
-	h.counts.scanned, h.counts.plain = s.scanned, s.plain
-	h.pace.settle(s.scanned, s.plain)
+	h.settlePace(s.scanned, s.plain)
 }
 
 // join adds free blocks to those that are not on a list.
