@@ -129,7 +129,7 @@ func (h *Heap) refill(c Cache, kind uint32, class uintptr, flags uint32) (need u
 // obtainLocked takes blocks for a refill: some to be swept, else free ones.
 func (h *Heap) obtainLocked(w *work, kind uint32, class, blocks uintptr, flags uint32) (need uint32) {
 	if h.marking.active == 0 {
-		list := &h.reclaim[kind&(kindMost-1)][class&(classCount-1)]
+		list := h.reclaimList(kind, class)
 		if *list != 0 {
 			h.takeUnswept(w, list, blocks)
 			return NeedNothing

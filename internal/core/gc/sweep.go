@@ -23,9 +23,23 @@ func (hd *header) nextMark(granule uintptr) uintptr {
 	return granulesPerBlock
 }
 
+// countMarks counts the marks. (gccgo makes a call of bits.OnesCount64.)
 func (hd *header) countMarks() uint32 {
-	return uint32(bits.OnesCount64(hd.marks[0]) + bits.OnesCount64(hd.marks[1]) +
-		bits.OnesCount64(hd.marks[2]) + bits.OnesCount64(hd.marks[3]))
+	sums := sumsOfBytes(hd.marks[0]) + sumsOfBytes(hd.marks[1]) + sumsOfBytes(hd.marks[2]) + sumsOfBytes(hd.marks[3])
+	sums = sums&0x00ff00ff00ff00ff + sums>>8&0x00ff00ff00ff00ff
+	return uint32(sums * 0x0001000100010001 >> 48)
+}
+
+// sumsOfBytes counts the bits of each byte.
+func sumsOfBytes(word uint64) uint64 {
+	word -= word >> 1 & 0x5555555555555555
+	word = word&0x3333333333333333 + word>>2&0x3333333333333333
+	return (word + word>>4) & 0x0f0f0f0f0f0f0f0f
+}
+
+// reclaimList is the list of blocks to be swept for a kind and class.
+func (h *Heap) reclaimList(kind uint32, class uintptr) *blockRef {
+	return &h.reclaim[kind&(kindMost-1)][class&(classCount-1)]
 }
 
 // sweepBlock puts the objects of a block that are not marked on a chain.
@@ -146,7 +160,7 @@ func (h *Heap) sortSmall(s *sweepStart, block blockRef, hd *header) {
 		hd.epoch = h.marking.epoch // the rest is not worth a sweep
 		return
 	}
-	list := &h.reclaim[hd.kind&(kindMost-1)][classFor(uintptr(hd.granules))]
+	list := h.reclaimList(uint32(hd.kind), classFor(uintptr(hd.granules)))
 	hd.next = *list
 	*list = block
 	h.counts.unswept++
@@ -185,7 +199,7 @@ func (h *Heap) SweepAll(budget uintptr) bool {
 	}
 	for kind := uint32(0); kind < h.kindCount && h.marking.active == 0; kind++ {
 		for class := uintptr(0); class < classCount; class++ {
-			list := &h.reclaim[kind&(kindMost-1)][class]
+			list := h.reclaimList(kind, class)
 			for *list != 0 && budget != 0 {
 				var w work
 				h.takeUnswept(&w, list, 1)
