@@ -62,7 +62,7 @@ func (r *finalRig) alloc(bytes uintptr, kind uint32) sys.Addr {
 	if obj := r.h.Alloc(r.c, bytes, kind); obj != 0 {
 		return obj
 	}
-	obj, need := r.h.AllocSlow(r.c, bytes, kind, gc.FlagNoCollect)
+	obj, need := r.h.AllocSlow(r.c, bytes, kind, gc.FlagExpand)
 	if obj == 0 {
 		r.t.Fatalf("no object of %d bytes: need %d", bytes, need)
 	}
