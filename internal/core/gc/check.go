@@ -124,7 +124,7 @@ func (h *Heap) checkLarge(block blockRef, hd *header) string {
 	case uint32(hd.kind) >= h.kindCount || uintptr(hd.blocks) != blocks || hd.bytes <= SmallMaxBytes ||
 		hd.bytes&(GranuleBytes-1) != 0 || hd.objects != 1:
 		return "gc: a large object's numbers do not go together"
-	case h.marking.active == 0 && hd.flags&^flagIgnoreOffPage == info.flags() && hd.descriptor != info.describe(hd.bytes):
+	case (hd.flags&^flagIgnoreOffPage != info.flags() || hd.descriptor != info.describe(hd.bytes)) && !hd.isFreed():
 		return "gc: a large object does not look like its kind"
 	case (hd.marks[0]|hd.grey[0])&^1 != 0 || hd.marks[1]|hd.marks[2]|hd.marks[3] != 0:
 		return "gc: a mark of a large object lies where it does not begin"
@@ -134,6 +134,11 @@ func (h *Heap) checkLarge(block blockRef, hd *header) string {
 		return "gc: the index of a large object's blocks does not name the first"
 	}
 	return ""
+}
+
+// isFreed reports whether a large object was freed in a collection and waits for the next.
+func (hd *header) isFreed() bool {
+	return hd.flags&(flagPointerFree|flagUncollectable) == flagPointerFree && hd.descriptor == 0
 }
 
 func (h *Heap) checkFreeRun(block blockRef, hd *header) string {
