@@ -18,7 +18,9 @@ func ProcessNewCache() uintptr { return uintptr(process.NewCache()) }
 func ProcessDropCache(c uintptr) { process.DropCache(Cache(c)) }
 
 // ProcessAlloc is Heap.Alloc: 0 means that ProcessAllocSlow has to be called.
-func ProcessAlloc(c, bytes uintptr, kind uint32) sys.Addr { return process.Alloc(Cache(c), bytes, kind) }
+func ProcessAlloc(c, bytes uintptr, kind uint32) sys.Addr {
+	return process.Alloc(Cache(c), bytes, kind)
+}
 
 func ProcessAllocSlow(c, bytes uintptr, kind, flags uint32, need *uint32) sys.Addr {
 	object, why := process.AllocSlow(Cache(c), bytes, kind, flags)
