@@ -1,6 +1,6 @@
-// Command collectors measures Granary's managed heap beside bdwgc, and beside Go's own collector: the workloads in c are
-// written against bdwgc's interface and run on Debian's libgc.so.1 and on Granary's; gowork has them in Go. Every round
-// runs each workload on each collector in turn.
+// Command collectors measures Granary's managed heap beside bdwgc, and beside Go's own collector: the workloads in c
+// are written against bdwgc's interface and run on Debian's libgc.so.1 and on Granary's; gowork has them in Go. Every
+// round runs each workload on each collector in turn.
 //
 //	go run ./bench/collectors [-runs 5] [-only REGEX] [-scale PERCENT] [-markers 1] [-csv FILE] [-report FILE]
 //
@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -183,14 +184,14 @@ func (o options) collectors() ([]collector, error) {
 		markers = []string{fmt.Sprintf("GC_MARKERS=%d", o.markers)}
 		procs = []string{fmt.Sprintf("GOMAXPROCS=%d", o.markers)}
 	}
+	gogc := func(percent string) []string { return append(slices.Clone(procs), "GOGC="+percent) }
 	return []collector{
 		{name: baseline, library: theirs[0], environment: markers},
 		{name: "libgc of Granary", library: ours, environment: markers},
 		{name: "managed", arguments: []string{"-heap", "managed"}, environment: procs},
 		{name: "Go", arguments: []string{"-heap", "go"}, environment: procs},
-		{name: "Go GOGC=50", arguments: []string{"-heap", "go"}, environment: append(procs[:len(procs):len(procs)], "GOGC=50")},
-		{name: "Go GOGC=400", arguments: []string{"-heap", "go"},
-			environment: append(procs[:len(procs):len(procs)], "GOGC=400")},
+		{name: "Go GOGC=50", arguments: []string{"-heap", "go"}, environment: gogc("50")},
+		{name: "Go GOGC=400", arguments: []string{"-heap", "go"}, environment: gogc("400")},
 	}, nil
 }
 

@@ -18,7 +18,8 @@ int main(int argc, char **argv)
     uint64_t *numbers = need(GC_MALLOC(NUMBERS * sizeof *numbers));
     for (long i = 0; i < NUMBERS; i++) {
         double ratio = (double)random_below(&seed, 1 << 30) / 1024.0;
-        uint64_t kinds[5] = {random_below(&seed, 1u << 31), random_next(&seed), 1700000000000000000u + (uint64_t)i * 977,
+        uint64_t kinds[5] = {random_below(&seed, 1u << 31), random_next(&seed),
+                             1700000000000000000u + (uint64_t)i * 977,
                              (uint64_t)i << 32 | random_below(&seed, 1u << 31), 0};
         memcpy(&kinds[4], &ratio, sizeof ratio);
         numbers[i] = kinds[i % 5];

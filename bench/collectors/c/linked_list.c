@@ -1,5 +1,5 @@
-/* linked_list: a list of three million cells in an order that has nothing to do with addresses, beside which short lists
- * are made and dropped: every cell is found only through the one before it. */
+/* linked_list: a list of three million cells in an order that has nothing to do with addresses, beside which short
+ * lists are made and dropped: every cell is found only through the one before it. */
 #include "collector.h"
 
 struct cell {
