@@ -45,12 +45,13 @@ func (h *Heap) Free(c Cache, addr sys.Addr) bool {
 		sys.Unlock(&c.state().busy)
 		return false
 	}
-	if info.clear {
-		sys.Clear(addr, hd.bytes)
-	}
 	if h.marking.active != 0 && sys.Lock(&h.lock) {
+		h.shadeWords(hd, addr, hd.bytes)
 		h.blacken(addr)
 		sys.Unlock(&h.lock)
+	}
+	if info.clear {
+		sys.Clear(addr, hd.bytes)
 	}
 	push(head, addr)
 	// What is in a cache counts as allocated.
@@ -63,6 +64,17 @@ func (h *Heap) Free(c Cache, addr sys.Addr) bool {
 	}
 	sys.Unlock(&c.state().busy)
 	return true
+}
+
+// shadeWords has a collection that is going on look at what memory names which is about to be cleared: what could be
+// reached through it as the collection began may have moved to where the collection has been already.
+func (h *Heap) shadeWords(hd *header, from sys.Addr, bytes uintptr) {
+	if h.marking.active == 0 || hd.flags&flagPointerFree != 0 {
+		return
+	}
+	for offset := uintptr(0); offset+sys.WordBytes <= bytes; offset += sys.WordBytes {
+		h.Shade((from + sys.Addr(offset)).Word())
+	}
 }
 
 // freeShared frees what no cache takes.
@@ -85,6 +97,7 @@ func (h *Heap) freeLocked(block blockRef, granule uintptr) bool {
 		return false
 	}
 	h.pace.freed += hd.bytes
+	h.shadeWords(hd, h.blockAddr(block)+sys.Addr(granule<<granuleShift), hd.bytes)
 	if hd.state == stateLarge {
 		if h.marking.active != 0 {
 			// A worker may have the block in its queue. It goes when the collection is over, or with the next one.

@@ -15,20 +15,15 @@ func (h *Heap) Resize(addr sys.Addr, bytes uintptr) bool {
 	}
 	hd := h.header(block)
 	size := bytes + h.extra(uint32(hd.kind))
-	if hd.state == stateSmall {
-		if size > hd.bytes || size < hd.bytes/2 || h.isDead(hd, granule) {
-			return false
-		}
-		if h.kind(uint32(hd.kind)).clear {
-			sys.Clear(addr+sys.Addr(bytes), hd.bytes-bytes)
-		}
-		return true
-	}
-	size = sys.AlignUp(size, GranuleBytes)
-	if size <= SmallMaxBytes || !sys.Lock(&h.lock) {
+	small := hd.state == stateSmall
+	if small && (size > hd.bytes || size < hd.bytes/2 || h.isDead(hd, granule)) || !small && size <= SmallMaxBytes ||
+		!sys.Lock(&h.lock) {
 		return false
 	}
-	done := h.resizeLarge(block, hd, size)
+	if bytes < hd.bytes {
+		h.shadeWords(hd, addr+sys.Addr(bytes&^(sys.WordBytes-1)), hd.bytes-bytes&^(sys.WordBytes-1))
+	}
+	done := small || h.resizeLarge(block, hd, sys.AlignUp(size, GranuleBytes))
 	if done && h.kind(uint32(hd.kind)).clear {
 		sys.Clear(addr+sys.Addr(bytes), hd.bytes-bytes)
 	}
