@@ -39,6 +39,15 @@ func (h *Heap) AllocAligned(size, alignment int) (unsafe.Pointer, error) {
 	if alignment <= 16 {
 		return h.Alloc(size)
 	}
+	if h.debug == nil && uint(size) <= core.SmallMaxBytes {
+		if bytes := core.AlignedSize(uintptr(alignment), uintptr(size)); bytes != 0 {
+			p, err := h.Alloc(int(bytes))
+			if err != nil || uintptr(p)&uintptr(alignment-1) == 0 {
+				return p, err
+			}
+			h.Free(p) // the range is full, or the block is a sample
+		}
+	}
 	return h.allocSlow(size, uintptr(alignment), false)
 }
 
@@ -206,19 +215,21 @@ func (h *Heap) Realloc(p unsafe.Pointer, size int) (unsafe.Pointer, error) {
 	if size < 0 || size > mostBytes {
 		return nil, ErrSize
 	}
+	block, want := sys.Addr(uintptr(p)), uintptr(max(size, 1))
+	if want <= core.SmallMaxBytes {
+		if have := h.sizeAt(block); have != 0 {
+			return reallocSmall(h, p, int(have), size)
+		}
+	}
 	if err := h.enter(); err != nil {
 		return nil, err
 	}
 	defer h.leave()
-	block, want := sys.Addr(uintptr(p)), uintptr(max(size, 1))
 	if h.debug != nil {
 		return h.debug.realloc(block, want)
 	}
 	if err := h.judge("realloc", block); err != nil {
 		return nil, err
-	}
-	if h.isSmall(block) && core.ClassSize(want) == h.core.UsableSize(block) {
-		return p, nil
 	}
 	if raceEnabled {
 		raceRelease(block)
@@ -232,6 +243,24 @@ func (h *Heap) Realloc(p unsafe.Pointer, size int) (unsafe.Pointer, error) {
 	}
 	h.arm()
 	return to.Pointer(), nil
+}
+
+// reallocSmall resizes a block of have bytes within the classes, in place if it stays in its class or keeps more than
+// half of it.
+func reallocSmall(a Allocator, p unsafe.Pointer, have, size int) (unsafe.Pointer, error) {
+	if want := int(core.ClassSize(uintptr(max(size, 1)))); want == have || want < have && want > have/2 {
+		return p, nil
+	}
+	to, err := a.Alloc(size)
+	if err != nil {
+		return nil, err
+	}
+	copied := min(have, size)
+	copy(unsafe.Slice((*byte)(to), copied), unsafe.Slice((*byte)(p), copied))
+	if err := a.Free(p); err != nil {
+		return nil, err // somebody else freed the block meanwhile
+	}
+	return to, nil
 }
 
 // reallocWith resizes a block. What is known of it is taken out before, as somebody else may have the address after.
@@ -255,6 +284,9 @@ func (h *Heap) reallocWith(block sys.Addr, size uintptr) sys.Addr {
 // block of the heap.
 func (h *Heap) UsableSize(p unsafe.Pointer) int {
 	block := sys.Addr(uintptr(p))
+	if bytes := h.sizeAt(block); bytes != 0 {
+		return int(bytes)
+	}
 	if block == 0 || h.enter() != nil {
 		return 0
 	}
@@ -267,6 +299,29 @@ func (h *Heap) UsableSize(p unsafe.Pointer) int {
 	}
 	return int(h.core.UsableSize(block))
 }
+
+// sizeAt is the size of a block in a class, 0 if only the slow path can tell. The tables that it reads stay readable
+// when the heap is closed.
+func (h *Heap) sizeAt(block sys.Addr) uintptr {
+	if h.debug != nil || h.closed.Load() {
+		return 0
+	}
+	return h.core.SizeAt(block)
+}
+
+// GoodSize is what a block of so many bytes takes: asking for all of it costs no more memory. It is the UsableSize up
+// to 32 KiB, whole pages of 4 KiB above, and 0 for sizes that no block has.
+func GoodSize(size int) int {
+	switch {
+	case size < 0 || size > mostBytes:
+		return 0
+	case size <= core.SmallMaxBytes:
+		return int(core.ClassSize(uintptr(max(size, 1))))
+	}
+	return (size + goodUnit - 1) &^ (goodUnit - 1)
+}
+
+const goodUnit = 4096
 
 // Owns reports whether the pointer is a block of the heap that is not known to be free.
 func (h *Heap) Owns(p unsafe.Pointer) bool { return h.UsableSize(p) != 0 }

@@ -146,10 +146,18 @@ func (c *Cache) freeSlow(block sys.Addr) error {
 
 // Realloc is Heap.Realloc.
 func (c *Cache) Realloc(p unsafe.Pointer, size int) (unsafe.Pointer, error) {
-	if c.heap == nil {
+	h := c.heap
+	if h == nil {
 		return nil, ErrClosed
 	}
-	return c.heap.Realloc(p, size)
+	if p == nil {
+		return c.Alloc(size)
+	}
+	have := h.sizeAt(sys.Addr(uintptr(p)))
+	if have == 0 || uint(size) > core.SmallMaxBytes {
+		return h.Realloc(p, size)
+	}
+	return reallocSmall(c, p, int(have), size)
 }
 
 // UsableSize is Heap.UsableSize.

@@ -84,6 +84,20 @@ func (h *Heap) Judge(block sys.Addr) int {
 	return h.judge(classOf(uintptr(h.OwnerOf(block))), block)
 }
 
+// SizeAt is the size of the block of a class that begins at an address, 0 if none does or the block is free. It takes
+// no lock unless the block looks free.
+func (h *Heap) SizeAt(block sys.Addr) uintptr {
+	granule := h.Granule(block)
+	if granule >= h.CommittedPlain() {
+		return 0
+	}
+	class := classOf(uintptr(h.OwnerWord(granule).Word16()))
+	if class == 0 || h.judge(class, block) != returnedFine {
+		return 0
+	}
+	return uintptr(classTable[class&63].bytes)
+}
+
 // FitsLimit reports whether the limit leaves room for a block of so many bytes.
 func (h *Heap) FitsLimit(bytes uintptr) bool {
 	if bytes <= SmallMaxBytes {

@@ -98,21 +98,12 @@ func (h *Heap) AlignedAlloc(c Cache, alignment, size uintptr) sys.Addr {
 	if h.mode&ModeGuard != 0 {
 		return guardMalloc(size, alignment)
 	}
-	bytes := sys.AlignUp(size, alignment)
-	if bytes == 0 {
-		bytes = alignment
-	}
 	if h.mode&ModeSystem != 0 {
 		return systemAligned(alignment, size)
 	}
-	if bytes > SmallMaxBytes {
+	bytes := AlignedSize(alignment, size)
+	if bytes == 0 {
 		return h.normalAligned(c, alignment, size)
-	}
-	for class := classOf(binOf(bytes)); class <= ClassCount; class++ {
-		bytes = uintptr(classTable[class&63].bytes)
-		if bytes&(alignment-1) == 0 {
-			break
-		}
 	}
 	block := h.Malloc(c, bytes)
 	if uintptr(block)&(alignment-1) != 0 {
@@ -121,4 +112,23 @@ func (h *Heap) AlignedAlloc(c Cache, alignment, size uintptr) sys.Addr {
 		return h.normalAligned(c, alignment, size)
 	}
 	return block
+}
+
+// AlignedSize is the size of the smallest class for size bytes whose blocks lie at multiples of alignment, a power of
+// two; 0 if no class will do. size and alignment are at most requestMaxBytes.
+func AlignedSize(alignment, size uintptr) uintptr {
+	bytes := sys.AlignUp(size, alignment)
+	if bytes == 0 {
+		bytes = alignment
+	}
+	if bytes > SmallMaxBytes {
+		return 0
+	}
+	for class := classOf(binOf(bytes)); class <= ClassCount; class++ {
+		bytes = uintptr(classTable[class&63].bytes)
+		if bytes&(alignment-1) == 0 {
+			return bytes
+		}
+	}
+	return 0
 }
