@@ -1,0 +1,6 @@
+//go:build !memory.counters
+
+package memory
+
+// counters says whether Allocator.Bytes is kept.
+const counters = false
