@@ -45,6 +45,7 @@ func (h *Heap) Init(rangeBytes uintptr, mode uint32, limit uintptr) bool {
 	h.startKinds()
 	h.startPace()
 	h.marking.epoch = 1
+	h.fillStarts()
 	return true
 }
 

@@ -15,6 +15,11 @@ const (
 	endOfQueue = ^blockRef(0)
 	// noBlock is the number of no block: of what a marker scans that is not a small block of its own.
 	noBlock = ^uintptr(0)
+	// noGranule is no granule of a block.
+	noGranule = uintptr(granulesPerBlock)
+
+	marksAt = sys.Addr(unsafe.Offsetof(header{}.marks))
+	greyAt  = sys.Addr(unsafe.Offsetof(header{}.grey))
 )
 
 // marking is the state of the collection that is going on.
@@ -46,6 +51,8 @@ type marking struct {
 	idle    uint32 // of them; atomic for those who only look
 	queue   blockQueue
 
+	starts [smallMaxGranules + 1][4]uint64 // by granules of an object: a bit where an object starts; const
+
 	recorded  rootLog
 	reference reference
 
@@ -74,9 +81,9 @@ type marker struct {
 	verifying uint32 // 1: the reference marker's
 	own       blockQueue
 
-	here    uintptr   // number of the small block that is being scanned
-	pending [4]uint64 // objects of it, marked and not scanned
-	length  uintptr   // bytes to scan of each of its objects
+	here    uintptr                 // number of the small block that is being scanned
+	depth   uintptr                 // objects of it that are marked and not scanned
+	pending [granulesPerBlock]uint8 // the granules at which they start; the last one is scanned next
 	_       [64]byte
 }
 
@@ -93,3 +100,27 @@ func (h *Heap) setUp(m *marker, shared uint32) {
 
 // addrOf is the address of a marker as procedures get it.
 func addrOf(m *marker) sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(m))) }
+
+// pendingAddr is where the pending objects are kept.
+func (m *marker) pendingAddr() sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(&m.pending))) }
+
+// addrOfHeader is the address of a header, whose bits are read and written by address where time matters.
+func addrOfHeader(hd *header) sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(hd))) }
+
+func byteAt(at sys.Addr) uint8 { return *(*uint8)(at.Pointer()) }
+
+func setByteAt(at sys.Addr, value uint8) { *(*uint8)(at.Pointer()) = value }
+
+// startsOf is where the bits of the starts of a block's objects are.
+func (h *Heap) startsOf(hd *header) sys.Addr {
+	return sys.Addr(uintptr(unsafe.Pointer(&h.marking.starts))) + sys.Addr(hd.granules)<<5
+}
+
+// fillStarts fills the table of starts.
+func (h *Heap) fillStarts() {
+	for granules := uintptr(1); granules <= smallMaxGranules; granules++ {
+		for start := uintptr(0); start+granules <= granulesPerBlock; start += granules {
+			h.marking.starts[granules][start>>6&3] |= 1 << (start & 63)
+		}
+	}
+}

@@ -17,9 +17,14 @@ func (h *Heap) scanBlock(m *marker, block blockRef) {
 		return
 	}
 	m.here = uintptr(block)
+	length, isLength := scannedLength(hd)
 	for {
-		for h.takeGrey(m, hd) {
-			h.scanPending(m, block, hd)
+		for takeGrey(m, hd) {
+			if isLength {
+				h.scanLengths(m, block, hd, length)
+			} else {
+				h.scanDescribed(m, block, hd)
+			}
 		}
 		if m.shared == 0 {
 			hd.queueNext = 0
@@ -33,9 +38,8 @@ func (h *Heap) scanBlock(m *marker, block blockRef) {
 }
 
 // takeGrey marks the grey objects of the marker's own block and makes them its pending ones.
-func (h *Heap) takeGrey(m *marker, hd *header) bool {
-	any := uint64(0)
-	for word := 0; word < 4; word++ {
+func takeGrey(m *marker, hd *header) bool {
+	for word := uintptr(0); word < 4; word++ {
 		grey := hd.grey[word&3]
 		if grey == 0 {
 			continue
@@ -46,10 +50,18 @@ func (h *Heap) takeGrey(m *marker, hd *header) bool {
 			grey = atomic.SwapUint64(&hd.grey[word&3], 0)
 		}
 		hd.marks[word&3] |= grey
-		m.pending[word&3] = grey
-		any |= grey
+		for ; grey != 0; grey &= grey - 1 {
+			m.pend(word<<6 | uintptr(bits.TrailingZeros64(grey)))
+		}
 	}
-	return any != 0
+	return m.depth != 0
+}
+
+// pend adds an object of the marker's own block to the pending ones. There are at most as many as granules, as each is
+// marked before.
+func (m *marker) pend(granule uintptr) {
+	m.pending[m.depth&(granulesPerBlock-1)] = uint8(granule)
+	m.depth++
 }
 
 // leaveBlock gives a block up. It returns false if there is something grey in it after all, and nobody else has come to
@@ -61,39 +73,91 @@ func leaveBlock(hd *header) bool {
 	return grey == 0 || !atomic.CompareAndSwapUint32(hd.link(), 0, uint32(endOfQueue))
 }
 
-// scanPending scans the pending objects of the marker's own block, and those that it finds there meanwhile.
-func (h *Heap) scanPending(m *marker, block blockRef, hd *header) {
+// scanLengths scans the pending objects of the marker's own block, and those that it finds there meanwhile. This is the
+// loop in which a collection spends its time: so it reads and writes by address, keeps the last object found out of
+// memory, and knows the starts of objects from a table instead of by multiplication.
+func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr) {
+	base, highest := uintptr(h.Base), m.highest
 	start := h.blockAddr(block)
-	length, isLength := scannedLength(hd)
-	for m.pending[0]|m.pending[1]|m.pending[2]|m.pending[3] != 0 {
-		for word := sys.Addr(0); word < 4; word++ {
-			for m.pending[word&3] != 0 {
-				pending := m.pending[word&3]
-				m.pending[word&3] = pending & (pending - 1)
-				object := start + (word<<6|sys.Addr(bits.TrailingZeros64(pending)))<<granuleShift
-				if isLength {
-					h.scanInside(m, hd, object, object+sys.Addr(length))
-				} else {
-					h.scanDescriptor(m, hd, object, hd.descriptor)
-				}
+	marks := addrOfHeader(hd) + marksAt
+	starts := h.startsOf(hd)
+	pending := m.pendingAddr()
+	top := pending + sys.Addr(m.depth)
+	m.depth = 0
+	granule := noGranule
+	for {
+		if granule == noGranule {
+			if top == pending {
+				return
 			}
+			top--
+			granule = uintptr(byteAt(top))
+		}
+		at := start + sys.Addr(granule<<granuleShift)
+		granule = noGranule
+		for end := at + sys.Addr(length); at < end; at += sys.WordBytes {
+			word := at.Word()
+			inner := word - uintptr(start)
+			if inner >= BlockBytes {
+				if offset := word - base; offset < highest {
+					h.later(m, offset)
+				}
+				continue
+			}
+			bit := inner >> granuleShift & 63
+			quarter := sys.Addr(inner >> (granuleShift + 6) << 3)
+			marked := marks + quarter
+			if (marked.Word()|(marked+greyAt-marksAt).Word())>>bit&1 != 0 {
+				continue
+			}
+			found := inner >> granuleShift
+			if (starts+quarter).Word()>>bit&1 == 0 || inner&(GranuleBytes-1) != 0 {
+				if found = h.startInside(m, hd, inner); found == noGranule {
+					continue
+				}
+				marked = marks + sys.Addr(found>>6<<3)
+				bit = found & 63
+			}
+			marked.SetWord(marked.Word() | 1<<bit)
+			if granule != noGranule {
+				setByteAt(top, uint8(granule))
+				top++
+			}
+			granule = found
 		}
 	}
 }
 
-// scanInside looks at the words of an object in the marker's own block.
-func (h *Heap) scanInside(m *marker, hd *header, at, end sys.Addr) {
-	base, highest, here := uintptr(h.Base), m.highest, m.here
-	for ; at < end; at += sys.WordBytes {
-		offset := at.Word() - base
-		if offset >= highest {
-			continue
-		}
-		if offset>>blockShift == here {
-			h.foundInside(m, hd, offset)
-		} else {
-			h.later(m, offset)
-		}
+// scanDescribed is scanLengths for objects of other descriptors.
+func (h *Heap) scanDescribed(m *marker, block blockRef, hd *header) {
+	start := h.blockAddr(block)
+	for m.depth != 0 {
+		m.depth--
+		granule := sys.Addr(m.pending[m.depth&(granulesPerBlock-1)])
+		h.scanDescriptor(m, hd, start+granule<<granuleShift, hd.descriptor)
+	}
+}
+
+// startInside is the granule at which the object begins that an address so many bytes into the block keeps alive and
+// that is not found yet, else noGranule.
+func (h *Heap) startInside(m *marker, hd *header, inner uintptr) uintptr {
+	index := inner >> granuleShift * uintptr(hd.reciprocal) >> 16
+	granule := index * uintptr(hd.granules)
+	if index >= uintptr(hd.objects) || hd.isFound(granule) {
+		return noGranule
+	}
+	if m.interior == 0 && inner != granule<<granuleShift && !h.isDisplaced(inner-granule<<granuleShift) {
+		return noGranule
+	}
+	return granule
+}
+
+// foundInside marks an object that lies in the small block which this marker is scanning.
+func (h *Heap) foundInside(m *marker, hd *header, inner uintptr) {
+	granule := h.startInside(m, hd, inner)
+	if granule != noGranule {
+		hd.marks[granule>>6&3] |= 1 << (granule & 63)
+		m.pend(granule)
 	}
 }
 
@@ -114,14 +178,14 @@ func (h *Heap) scanWord(m *marker, hd *header, word uintptr) {
 		return
 	}
 	if offset>>blockShift == m.here {
-		h.foundInside(m, hd, offset)
+		h.foundInside(m, hd, offset&(BlockBytes-1))
 	} else {
 		h.later(m, offset)
 	}
 }
 
 // scanLargePiece scans the next piece of a large object that was taken out of a queue. What is left of it goes to the
-// end of the queue first, where others find it.
+// front of the queue first, where others find it: the blocks that it leads to are scanned when all of it has been.
 func (h *Heap) scanLargePiece(m *marker, block blockRef, hd *header) {
 	if hd.grey[0] != 0 {
 		atomic.StoreUint64(&hd.grey[0], 0)
@@ -138,7 +202,7 @@ func (h *Heap) scanLargePiece(m *marker, block blockRef, hd *header) {
 	to := from + pieceBytes
 	if to < length {
 		hd.stamp = uint64(to)
-		h.enqueue(&m.own, block, block, 1)
+		h.putBack(&m.own, block, hd)
 		h.scanWords(m, object+sys.Addr(from), object+sys.Addr(to))
 		return
 	}

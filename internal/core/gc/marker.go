@@ -14,7 +14,10 @@ import (
 func (h *Heap) later(m *marker, offset uintptr) {
 	hd := h.headers + sys.Addr(offset>>blockShift<<headerShift)
 	sys.Prefetch(hd)
-	sys.Prefetch(hd + 64)
+	sys.Prefetch(hd + marksAt)
+	if m.own.head == 0 {
+		sys.Prefetch(h.Base + sys.Addr(offset)) // it will be scanned soon
+	}
 	to := m.ringTo
 	if to-m.ringFrom == ringSlots {
 		oldest := m.ring[to&(ringSlots-1)]
@@ -71,25 +74,6 @@ func (h *Heap) keepsLarge(first blockRef, hd *header, offset uintptr, interior b
 		return false
 	}
 	return interior || inner == 0 || h.isDisplaced(inner)
-}
-
-// foundInside marks an object that lies in the small block which this marker is scanning.
-func (h *Heap) foundInside(m *marker, hd *header, offset uintptr) {
-	inner := offset & (BlockBytes - 1)
-	index := inner >> granuleShift * uintptr(hd.reciprocal) >> 16
-	if index >= uintptr(hd.objects) {
-		return
-	}
-	granule := index * uintptr(hd.granules)
-	bit := uint64(1) << (granule & 63)
-	if (hd.marks[granule>>6&3]|hd.grey[granule>>6&3])&bit != 0 {
-		return
-	}
-	if m.interior == 0 && inner != granule<<granuleShift && !h.isDisplaced(inner-granule<<granuleShift) {
-		return
-	}
-	hd.marks[granule>>6&3] |= bit
-	m.pending[granule>>6&3] |= bit
 }
 
 // rootWord marks the object that holds an address found in a root: wherever in the object it is.
@@ -174,6 +158,17 @@ func (h *Heap) enqueue(q *blockQueue, first, last blockRef, count uint32) {
 	q.count += count // others only look at the shared queue's, and look again under the lock
 }
 
+// putBack makes a block that was taken out the first of the queue again.
+func (h *Heap) putBack(q *blockQueue, block blockRef, hd *header) {
+	if q.head == 0 {
+		q.tail = block
+	} else {
+		hd.queueNext = q.head
+	}
+	q.head = block
+	q.count++
+}
+
 // dequeue takes the block that has waited longest. What will be wanted next is fetched into the cache.
 func (h *Heap) dequeue(q *blockQueue) blockRef {
 	first := q.head
@@ -190,7 +185,7 @@ func (h *Heap) dequeue(q *blockQueue) blockRef {
 	if after := soon.queueNext; after != endOfQueue {
 		hd := h.headers + sys.Addr(after)<<headerShift
 		sys.Prefetch(hd)
-		sys.Prefetch(hd + 64)
+		sys.Prefetch(hd + marksAt)
 	}
 	if soon.state == stateSmall {
 		h.prefetchGrey(next, soon)
