@@ -147,14 +147,15 @@ func (s *sweepStart) flush(h *Heap) {
 
 func (h *Heap) sortSmall(s *sweepStart, block blockRef, hd *header) {
 	hd.marked = hd.countMarks()
-	if hd.marked == 0 && hd.flags&flagHasDisclaim == 0 {
+	isNew := hd.epoch == h.marking.epoch // it came into use during the collection
+	if hd.marked == 0 && !isNew && hd.flags&flagHasDisclaim == 0 {
 		s.join(h, block, 1, true)
 		return
 	}
 	s.flush(h)
 	s.count(hd, uintptr(hd.marked)*hd.bytes)
-	if hd.epoch == h.marking.epoch {
-		return // it came into use during the collection
+	if isNew {
+		return
 	}
 	if hd.marked*8 > uint32(hd.objects)*7 && hd.flags&(flagHasDisclaim|flagUncollectable) == 0 {
 		hd.epoch = h.marking.epoch // the rest is not worth a sweep

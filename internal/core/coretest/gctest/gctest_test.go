@@ -27,3 +27,14 @@ func TestGCUnderGccgo(t *testing.T) {
 		},
 	}, All())
 }
+
+// FuzzOperations runs any bytes as calls of a heap by several threads; see RunScript. Give go test -fuzzminimizetime=5x
+// as well: what a script covers depends on addresses, so shrinking one never comes to an end.
+func FuzzOperations(f *testing.F) {
+	for seed := uint64(1); seed <= 6; seed++ {
+		f.Add(RandomScript(seed, 40+60*int(seed)), uint8(seed))
+	}
+	f.Fuzz(func(t *testing.T, data []byte, limit uint8) {
+		RunScript(t, data, 500, 8, uintptr(limit)<<16)
+	})
+}
