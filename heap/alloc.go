@@ -11,8 +11,8 @@ import (
 // This file: the calls that have blocks, but for the fast paths of Alloc and Free.
 
 const (
-	mostBytes     = math.MaxInt64 >> 4
-	mostAlignment = 1 << 30
+	mostBytes     = math.MaxInt >> (1 + 3*sys.Is64Bit) // no address space has more
+	mostAlignment = 1 << (28 + 2*sys.Is64Bit)
 )
 
 // AllocZeroed is Alloc, and the block reads as zero.
@@ -31,7 +31,8 @@ func (h *Heap) AllocZeroed(size int) (unsafe.Pointer, error) {
 	return h.allocSlow(size, 0, true)
 }
 
-// AllocAligned returns a block at a multiple of alignment, a power of two of at most 1 GiB.
+// AllocAligned returns a block at a multiple of alignment, a power of two of at most 1 GiB (256 MiB where addresses
+// have 32 bits).
 func (h *Heap) AllocAligned(size, alignment int) (unsafe.Pointer, error) {
 	if alignment <= 0 || alignment&(alignment-1) != 0 || alignment > mostAlignment {
 		return nil, ErrAlignment

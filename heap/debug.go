@@ -65,7 +65,9 @@ func (d *debugger) here() uint32 {
 	var frames [guard.FramesMost + 8]uintptr
 	outer := withoutOwnFrames(frames[:runtime.Callers(2, frames[:])])
 	outer = outer[:min(len(outer), guard.FramesMost)]
-	copy(unsafe.Slice((*uintptr)(scratch.Pointer()), guard.FramesMost), outer)
+	for i, frame := range outer {
+		(scratch + sys.Addr(i*sys.WordBytes)).SetWord(frame)
+	}
 	return d.guard.Intern(scratch, uintptr(len(outer)))
 }
 

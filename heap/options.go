@@ -3,6 +3,8 @@ package heap
 import (
 	"math"
 	"os"
+
+	"granary/internal/core/sys"
 )
 
 // options are what New was told.
@@ -18,7 +20,7 @@ type options struct {
 }
 
 const (
-	defaultRangeBytes = 16 << 30
+	defaultRangeBytes = 1 << (28 + 6*sys.Is64Bit) // 16 GiB, or 256 MiB
 	leastRangeBytes   = 16 << 20
 	// DefaultProfileRate is the mean number of bytes between two blocks whose stacks are kept for WriteProfile.
 	DefaultProfileRate = 8 << 20
@@ -44,7 +46,7 @@ func WithName(name string) Option { return func(o *options) { o.name = name } }
 // 64 KiB and more, and by whole granules of 64 KiB above 32 KiB, so that the bound is one on memory and not on what
 // was asked for.
 func WithLimit(bytes uint64) Option {
-	return func(o *options) { o.limit = uintptr(min(bytes, math.MaxInt64)) }
+	return func(o *options) { o.limit = uintptr(min(bytes, math.MaxInt)) }
 }
 
 // WithMemoryShare bounds the heap to a share, between 0 and 1, of the memory that the process may have: that of its
@@ -52,13 +54,14 @@ func WithLimit(bytes uint64) Option {
 func WithMemoryShare(share float64) Option {
 	return func(o *options) {
 		if available := availableMemory(); available != 0 && share > 0 && share <= 1 {
-			o.limit = uintptr(float64(available) * share)
+			o.limit = uintptr(min(float64(available)*share, math.MaxInt))
 		}
 	}
 }
 
 // WithRange sets the address space for blocks up to 64 MiB, which are all that is usual: 16 GiB without this option,
-// which is the most. Address space costs nothing, but a process that may have little of it needs less.
+// which is the most; 256 MiB where addresses have 32 bits. Address space costs nothing, but a process that may have
+// little of it needs less.
 func WithRange(bytes uint64) Option {
 	return func(o *options) {
 		o.rangeBytes = uintptr(min(max(bytes, leastRangeBytes), defaultRangeBytes))

@@ -27,6 +27,7 @@ func foreignImports(f *file) []violation {
 	allowed := map[string]bool{"unsafe": true, "sync/atomic": true, "math/bits": true}
 	if f.isForGCOnly() && f.dir() == corePath+"sys" {
 		allowed["golang.org/x/sys/unix"] = true
+		allowed["golang.org/x/sys/windows"] = true
 		allowed["runtime"] = true
 	}
 	var found []violation

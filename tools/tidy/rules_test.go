@@ -130,6 +130,7 @@ func TestCoreImportRuleFires(t *testing.T) {
 		{heap, inCore(`import "granary/internal/core/coretest"`), 3},
 		{heap, inCore(`import "granary/report"`), 3},
 		{"internal/core/sys/os_gc.go", "package sys\n\nimport \"golang.org/x/sys/unix\"\n", 0},
+		{"internal/core/sys/os_windows_gc.go", "package sys\n\nimport \"golang.org/x/sys/windows\"\n", 0},
 		{"internal/core/heap/os_gc.go", "package heap\n\nimport \"golang.org/x/sys/unix\"\n", 3},
 		{"internal/core/heap/x_test.go", inCore(`import "testing"`), 0},
 		{"internal/core/coretest/x.go", inCore(`import "fmt"`), 0},

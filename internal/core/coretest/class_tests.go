@@ -3,6 +3,7 @@ package coretest
 import (
 	"granary/internal/core/heap"
 	"granary/internal/core/space"
+	"granary/internal/core/sys"
 )
 
 var classTests = []Test{
@@ -35,7 +36,7 @@ func testClassSizes(t T) {
 	if classes != heap.ClassCount || before != heap.SmallMaxBytes {
 		t.Errorf("%d classes up to %d, want %d up to %d", classes, before, heap.ClassCount, heap.SmallMaxBytes)
 	}
-	for _, size := range []uintptr{heap.SmallMaxBytes + 1, 1 << 20, 1<<40 + 1} {
+	for _, size := range []uintptr{heap.SmallMaxBytes + 1, 1 << 20, 1<<(29+11*sys.Is64Bit) + 1} {
 		if got := heap.ClassSize(size); got < size || got >= size+space.GranuleBytes {
 			t.Errorf("ClassSize(%d) = %d: large blocks are whole granules at most", size, got)
 		}

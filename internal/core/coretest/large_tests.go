@@ -176,6 +176,7 @@ func testLargeReleased(t T) {
 	if runs, _ := r.idle(0, second/2, second); runs == 0 || r.dirtyBytes() != 0 {
 		t.Errorf("%d runs were released after a second, %d bytes are left", runs, r.dirtyBytes())
 	}
+	mustRecommit(t, addr&^(space.GranuleBytes-1), 1<<20+space.GranuleBytes)
 	if at := firstNotZero(addr, 1<<20); at >= 0 {
 		t.Errorf("a released block does not read as zero at %d", at)
 	}

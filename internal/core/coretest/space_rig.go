@@ -170,6 +170,13 @@ func (r *spaceRig) mustBeZero(ref space.Ref, bytes uintptr) {
 	}
 }
 
+// mustRecommit makes memory readable that went back to the system.
+func mustRecommit(t T, addr sys.Addr, bytes uintptr) {
+	if sys.MustRecommit && !sys.Commit(addr, bytes) {
+		t.Fatalf("the system does not give the memory at %#x again", uintptr(addr))
+	}
+}
+
 // own sets the run's owner and writes its pattern.
 func (r *spaceRig) own(m *run) {
 	r.s.SetOwner(m.ref, m.owner)
@@ -215,6 +222,7 @@ func (r *spaceRig) give(index int, now bool) {
 		r.t.Fatalf("after %d steps: Give failed", r.steps)
 	}
 	if now {
+		mustRecommit(r.t, r.s.Addr(m.ref), uintptr(m.granules)*space.GranuleBytes)
 		r.mustBeZero(m.ref, uintptr(m.granules)*space.GranuleBytes)
 	}
 	r.steps++

@@ -43,7 +43,7 @@ type Guard struct {
 const (
 	deferredMost = 64
 	// mostBytes is the largest request: no address space could hold more.
-	mostBytes    = uintptr(1) << 62
+	mostBytes    = ^uintptr(0) >> 2
 	shadowGrowth = 16 // granules whose records are committed together
 	lockBitGuard = 1
 	lockBitStack = 2

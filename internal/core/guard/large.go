@@ -13,6 +13,7 @@ import (
 // means: 0 not reached, leakReached, leakScanned (leaks.go).
 type largeEntry struct {
 	addr sys.Addr // 0: the entry is free
+	_    [4 * (1 - sys.Is64Bit)]byte
 	record
 }
 
@@ -53,7 +54,7 @@ func (t *largeTable) at(index uintptr) *largeEntry {
 }
 
 func (t *largeTable) home(addr sys.Addr) uintptr {
-	return (uintptr(addr) >> 4 * hashFactor) >> 32 & (t.capacity - 1)
+	return uintptr(uint64(addr)>>4*hashFactor>>32) & (t.capacity - 1)
 }
 
 // findLocked is the entry of a block, or nil.

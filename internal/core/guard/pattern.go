@@ -11,11 +11,14 @@ const (
 )
 
 const (
-	bytesInWord = 0x0101010101010101 // times a byte: a word full of it
-	wordMask    = sys.WordBytes - 1
+	bytesInWord = uint64(0x0101010101010101) // times a byte: eight of it
+	wordBytes   = 8
+	wordMask    = wordBytes - 1
 )
 
 func byteAt(addr sys.Addr) *byte { return (*byte)(addr.Pointer()) }
+
+func wordAt(addr sys.Addr) *uint64 { return (*uint64)(addr.Pointer()) }
 
 // fill sets bytes to a pattern.
 func fill(start sys.Addr, bytes uintptr, pattern byte) {
@@ -23,9 +26,9 @@ func fill(start sys.Addr, bytes uintptr, pattern byte) {
 	for ; start < end && start&wordMask != 0; start++ {
 		*byteAt(start) = pattern
 	}
-	word := uintptr(pattern) * bytesInWord
-	for ; start+sys.WordBytes <= end; start += sys.WordBytes {
-		start.SetWord(word)
+	word := uint64(pattern) * bytesInWord
+	for ; start+wordBytes <= end; start += wordBytes {
+		*wordAt(start) = word
 	}
 	for ; start < end; start++ {
 		*byteAt(start) = pattern
@@ -39,9 +42,9 @@ func mismatch(start sys.Addr, bytes uintptr, pattern byte) uintptr {
 		at++
 	}
 	if at&wordMask == 0 {
-		word := uintptr(pattern) * bytesInWord
-		for at+sys.WordBytes <= end && at.Word() == word {
-			at += sys.WordBytes
+		word := uint64(pattern) * bytesInWord
+		for at+wordBytes <= end && *wordAt(at) == word {
+			at += wordBytes
 		}
 	}
 	for at < end && *byteAt(at) == pattern {

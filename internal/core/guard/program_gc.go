@@ -64,7 +64,7 @@ func (g *Guard) Restart(heapAddr sys.Addr) {
 	}
 	shadow, granules, region := g.shadow, g.granules, g.stacks.region
 	if g.committed != 0 {
-		sys.Decommit(shadow, g.committed*recordsBytes)
+		sys.Uncommit(shadow, g.committed*recordsBytes)
 	}
 	stacksCommitted := g.stacks.committed
 	if region != 0 {

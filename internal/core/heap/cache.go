@@ -28,11 +28,15 @@ type bin struct {
 	room    uint32  // free slots
 	class   uint32  // const
 	mask    uintptr // const: bytes of a span - 1
-	magic   uintptr // const: ceil(2^64 / block size); see isStart
+	magic   uintptr // const: ceil(2^64 / block size), 2^32 where words have 32 bits; see isStart
 	mallocs uint64  // blocks handed out by this bin since the start of the process
 	asked   uint64  // bytes asked for in those calls
-	_       [16]byte
+	_       [16 + 12*(1-sys.Is64Bit)]byte
 }
+
+// A bin is as large as binBytes says, or this does not compile.
+var _ [binBytes - unsafe.Sizeof(bin{})]byte
+var _ [unsafe.Sizeof(bin{}) - binBytes]byte
 
 // header follows the bins. The normal tier's counts belong to the thread as the bins' do.
 type header struct {
@@ -46,6 +50,8 @@ type header struct {
 }
 
 const (
+	halfWordBits = 16 + 16*sys.Is64Bit
+
 	slotBytes = sys.WordBytes
 	freshTag  = 1 // bit 0 of a slot
 )
@@ -97,10 +103,16 @@ func initCache(c Cache) {
 }
 
 // isStart reports whether the offset of an address in its span is a multiple of the class's block size; spans start
-// at multiples of their size. For a multiple,
-// offset*magic mod 2^64 is less than the span's bytes; for anything else it is at least 2^64/32768. (After Lemire,
-// Kaser, Kurz: Faster Remainder by Direct Computation, 2019, with one constant bound for all divisors.)
-func (b *bin) isStart(address uintptr) bool { return (address&b.mask)*b.magic < smallSpanBytes }
+// at multiples of their size. For a multiple, offset*magic mod 2^64 is less than the span's bytes; for anything else it
+// is at least 2^64/32768. (After Lemire, Kaser, Kurz: Faster Remainder by Direct Computation, 2019, with one constant
+// bound for all divisors.) Where words have 32 bits the bound depends on the divisor; the generator of the classes has
+// tried that with every offset.
+func (b *bin) isStart(address uintptr) bool {
+	if sys.Is64Bit == 0 {
+		return (address&b.mask)*b.magic < b.magic
+	}
+	return (address&b.mask)*b.magic < smallSpanBytes
+}
 
 // Malloc returns a block of at least size bytes, aligned to 16, contents undefined, or 0 if there is no memory.
 func (h *Heap) Malloc(c Cache, size uintptr) sys.Addr {
@@ -172,7 +184,7 @@ func (b *bin) push(base, block sys.Addr) bool {
 // overflows. A block never used before is not cleared again.
 func (h *Heap) Calloc(c Cache, count, size uintptr) sys.Addr {
 	total := count * size
-	if (count|size)>>32 != 0 && count != 0 && total/count != size {
+	if (count|size)>>halfWordBits != 0 && count != 0 && total/count != size {
 		return h.tooLarge()
 	}
 	if total > SmallMaxBytes {

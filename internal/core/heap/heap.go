@@ -1,6 +1,8 @@
 package heap
 
 import (
+	"unsafe"
+
 	"granary/internal/core/space"
 	"granary/internal/core/sys"
 )
@@ -48,8 +50,9 @@ type Heap struct {
 
 	deferred uintptr // blocks freed where no lock could be had, linked through their first word; atomic
 
-	spanSerial    uint32       // counts uses of runs as spans; atomic
-	colour        uint32       // of the next normal block; atomic
+	spanSerial    uint32 // counts uses of runs as spans; atomic
+	colour        uint32 // of the next normal block; atomic
+	_             [counts64Bit]byte
 	lost          normalCounts // of threads without a cache; atomic
 	systemLive    int64        // bytes of the system allocator's blocks, if there is a limit; atomic
 	overflows     uint64       // small requests that the system allocator served; atomic
@@ -57,6 +60,13 @@ type Heap struct {
 
 	classes [64]central // by class; 64 so that a masked index needs no check
 }
+
+// counts64Bit puts the 64-bit values that atomic operations work on at a multiple of 8 where words are smaller, or this
+// does not compile.
+const (
+	counts64Bit = 4 * (1 - sys.Is64Bit)
+	_           = -(unsafe.Offsetof(Heap{}.lost) & 7)
+)
 
 // Init prepares a heap over a range of at most rangeBytes. noCache is memory of NoCacheBytes that stays zero. Without
 // a range everything is served by the system allocator, and Init returns false.

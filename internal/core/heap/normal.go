@@ -18,13 +18,13 @@ import (
 const (
 	normalMaxBytes   = 64 << 20 // above, a mapping's own cost does not count
 	normalMaxAlign   = space.BaseAlign
-	requestMaxBytes  = 1 << 62  // no address space has more; sums with it do not overflow
-	releaseNowBytes  = 1 << 20  // runs of this size may be released as they are freed,
-	keptDirtyBytes   = 16 << 20 // if all memory held is more by this and
-	keptDirtyPortion = 4        // by this part than the most that was ever used
-	colourStep       = 64       // blocks do not all start at the same place of a page,
-	colourMask       = 0xfc0    // so that not all compete for the same lines of the processor's caches
-	usableUnit       = 4096     // the usable size of a block ends at such a boundary
+	requestMaxBytes  = ^uintptr(0) >> 2 // no address space has more; sums with it do not overflow
+	releaseNowBytes  = 1 << 20          // runs of this size may be released as they are freed,
+	keptDirtyBytes   = 16 << 20         // if all memory held is more by this and
+	keptDirtyPortion = 4                // by this part than the most that was ever used
+	colourStep       = 64               // blocks do not all start at the same place of a page,
+	colourMask       = 0xfc0            // so that not all compete for the same lines of the processor's caches
+	usableUnit       = 4096             // the usable size of a block ends at such a boundary
 
 	classNormal      = 0xff // span.class of a run of the normal tier
 	classNormalFreed = 0xfe // and after it was freed

@@ -28,9 +28,7 @@ func (h *Heap) SaveImage(image sys.Addr) {
 // Restart gives all memory of the heap's range back to the system and begins anew, with another mode and limit. Nobody
 // else may use the heap meanwhile. It returns false, and the heap is not to be used again, if the system refuses.
 func (h *Heap) Restart(image sys.Addr, mode uint32, limit uintptr) bool {
-	from := h.Record(0)
-	end := h.Base + sys.Addr(h.Committed()<<space.GranuleShift)
-	if !sys.Decommit(from, uintptr(end-from)) {
+	if !h.Renew((*Heap)(image.Pointer()).Committed()) {
 		return false
 	}
 	sys.Copy(h.addr(), image, unsafe.Sizeof(Heap{}))

@@ -20,7 +20,6 @@ import (
 
 const (
 	systemHeadBytes  = 16
-	systemFrontBytes = 4096 // of a mapping, before its block: keeps that aligned to a page
 	systemChunkBytes = 1 << 20
 	systemWaste      = 4 // a mapping may be larger than needed by this part of it
 )
@@ -47,9 +46,9 @@ func systemAligned(alignment, size uintptr) sys.Addr {
 		return systemSmall(size)
 	}
 	page := sys.PageBytes()
-	front := uintptr(systemFrontBytes)
-	if alignment > front {
-		front = alignment
+	front := alignment
+	if front < page {
+		front = page
 	}
 	bytes := sys.AlignUp(size, page) + page + front
 	if bytes < size || bytes < front {
@@ -59,7 +58,7 @@ func systemAligned(alignment, size uintptr) sys.Addr {
 	if start == 0 {
 		return 0
 	}
-	block := sys.Addr(sys.AlignUp(uintptr(start)+systemFrontBytes, alignment))
+	block := sys.Addr(sys.AlignUp(uintptr(start)+page, alignment)) // a page in front keeps it aligned to one
 	setHead(block, start, uintptr(start)+bytes-uintptr(block))
 	return block
 }
@@ -80,6 +79,10 @@ func takeMapping(bytes uintptr) (sys.Addr, uintptr) {
 		system.mappings[best] = system.mappings[last]
 		system.mappings = system.mappings[:last]
 		sys.Unlock(&system.lock)
+		if !sys.Commit(m.start, m.bytes) {
+			keepMapping(m)
+			return 0, 0
+		}
 		return m.start, m.bytes
 	}
 	sys.Unlock(&system.lock)
@@ -164,11 +167,14 @@ func systemFree(block sys.Addr) {
 		return
 	}
 	bytes := uintptr(block) + usable - uintptr(start)
-	if !sys.Decommit(start, bytes) {
-		return // what the system does not take back cannot be handed out as zero: it is lost
+	if sys.Uncommit(start, bytes) { // else it cannot be handed out as zero, and is lost
+		keepMapping(freeMapping{start, bytes})
 	}
+}
+
+func keepMapping(m freeMapping) {
 	sys.Lock(&system.lock)
-	system.mappings = append(system.mappings, freeMapping{start, bytes})
+	system.mappings = append(system.mappings, m)
 	sys.Unlock(&system.lock)
 }
 

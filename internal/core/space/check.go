@@ -49,13 +49,13 @@ func (s *Space) listed(which int, state uint8) uintptr {
 	for index := uint(0); index < binCount; index++ {
 		head := b.lists[index]
 		if (head != 0) != (b.mask[index/64]>>(index%64)&1 != 0) {
-			return 1 << 40
+			return ^uintptr(0)
 		}
 		before := Ref(0)
 		for ref := head; ref != 0; ref = s.Run(ref).Next {
 			run := s.Run(ref)
 			if run.state != state || run.Prev != before || binIndex(run.Granules) != index {
-				return 1 << 40
+				return ^uintptr(0)
 			}
 			granules += uintptr(run.Granules)
 			before = ref

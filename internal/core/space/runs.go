@@ -87,7 +87,25 @@ func (s *Space) TakeFree(granules, align uint32) (ref Ref, need uintptr) {
 	}
 	need = uintptr(alignRef(Ref(s.frontier), align)) + uintptr(granules)
 	sys.Unlock(&s.lock)
+	if sys.MustRecommit && ref != 0 && !s.recommit(ref, granules) {
+		s.untake(ref, granules)
+		return 0, 0
+	}
 	return ref, need
+}
+
+// recommit makes granules of a used run usable whose memory may have gone back: they are those that read as zero.
+func (s *Space) recommit(first Ref, granules uint32) bool {
+	return s.countDirty(first, granules) == granules ||
+		sys.Commit(s.Addr(first), uintptr(granules)<<GranuleShift)
+}
+
+// untake makes granules free again that were just taken. If they are the end of a run, it has been shaped without them.
+func (s *Space) untake(first Ref, granules uint32) {
+	sys.Lock(&s.lock)
+	s.usedGranules -= uintptr(granules)
+	s.joinLocked(first, granules)
+	sys.Unlock(&s.lock)
 }
 
 func (s *Space) notePeak() {
@@ -207,7 +225,7 @@ func (s *Space) Give(ref Ref) bool {
 // GiveNow takes a used run back and drops its memory at once.
 func (s *Space) GiveNow(ref Ref) bool {
 	run := s.Run(ref)
-	if !sys.Decommit(s.Addr(ref), uintptr(run.Granules)<<GranuleShift) {
+	if !sys.Uncommit(s.Addr(ref), uintptr(run.Granules)<<GranuleShift) {
 		return s.give(ref, ageUnseen)
 	}
 	return s.give(ref, 0)
@@ -273,6 +291,11 @@ func (s *Space) Extend(ref Ref, more uint32) bool {
 		s.notePeak()
 	}
 	sys.Unlock(&s.lock)
+	if sys.MustRecommit && fits && !s.recommit(after, more) {
+		s.shape(ref, granules)
+		s.untake(after, more)
+		return false
+	}
 	return fits
 }
 

@@ -22,7 +22,7 @@ const (
 	metaGranules   = 4
 	ownerBytes     = 2
 	ageBytes       = 4
-	mostGranules   = 1 << 18                   // 16 GiB
+	mostGranules   = 1 << (13 + 5*sys.Is64Bit) // 16 GiB, and 512 MiB where addresses have 32 bits
 	ownersBytes    = mostGranules * ownerBytes // of the table, whatever the range: see OwnerWord
 	agesBytes      = mostGranules * ageBytes
 	limitShareBits = 2 // of a limited address space the range takes at most a quarter
@@ -98,9 +98,10 @@ type Space struct {
 	releasedBytes uint64
 }
 
-// Init reserves rangeBytes of address space (at most 16 GiB), or less if the system gives less or the process's
-// address space is limited, and prepares the space. recordBytes is the size of a record, a multiple of 64. It returns
-// false, and leaves the space empty so that Owns is always false, if not even 16 MiB can be had.
+// Init reserves rangeBytes of address space (at most 16 GiB; 512 MiB where addresses have 32 bits), or less if the
+// system gives less or the process's address space is limited, and prepares the space. recordBytes is the size of a
+// record, a multiple of 64. It returns false, and leaves the space empty so that Owns is always false, if not even
+// 16 MiB can be had.
 func (s *Space) Init(rangeBytes, recordBytes uintptr) bool {
 	share := sys.AddressSpaceLimit() >> limitShareBits
 	if rangeBytes > mostGranules<<GranuleShift {

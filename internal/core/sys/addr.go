@@ -5,8 +5,12 @@ import "unsafe"
 // Addr is the address of memory outside the Go heap, or 0 for none.
 type Addr uintptr
 
-// WordBytes is the size of a machine word. The core supports 64-bit machines only.
+// WordBytes is the room that a machine word has in the core's tables. Where words are smaller, as they may be in Go
+// programs, the rest is unused, so that all layouts are the same.
 const WordBytes = 8
+
+// Is64Bit is 1 where addresses have 64 bits, else 0: an untyped constant for sizes that depend on it.
+const Is64Bit = 1<<(^uintptr(0)>>63) - 1
 
 // Pointer converts the address for one access. Adding to nil instead of converting keeps go vet's and checkptr's
 // rules: the result points outside of the Go heap, and the compilers emit a plain move.

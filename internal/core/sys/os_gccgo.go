@@ -75,6 +75,13 @@ func Commit(addr Addr, bytes uintptr) bool { return commit(uintptr(addr), bytes)
 // system refuses, and then the contents are as before.
 func Decommit(addr Addr, bytes uintptr) bool { return decommit(uintptr(addr), bytes) }
 
+// MustRecommit: what was uncommitted must not be touched before it is committed again.
+const MustRecommit = false
+
+// Uncommit gives the memory of committed pages back, and the right to touch them. It returns false if the system
+// refuses, and then the contents are as before.
+func Uncommit(addr Addr, bytes uintptr) bool { return decommit(uintptr(addr), bytes) }
+
 // Release gives address space back.
 func Release(addr Addr, bytes uintptr) { release(uintptr(addr), bytes) }
 
