@@ -85,3 +85,14 @@ func (h *Heap) SetDisclaim(kind, procedure uint32) {
 		h.kind(kind).disclaim = procedure + 1
 	}
 }
+
+// RegisterDisplacement has addresses at that offset into an object keep it alive where only those of its start would,
+// without ModeInterior. It returns false for an offset of a block's size or more.
+func (h *Heap) RegisterDisplacement(offset uintptr) bool {
+	if offset >= BlockBytes || !sys.Lock(&h.lock) {
+		return false
+	}
+	h.displaced[offset>>3&(BlockBytes/8-1)] |= 1 << (offset & 7)
+	sys.Unlock(&h.lock)
+	return true
+}
