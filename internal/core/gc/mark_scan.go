@@ -74,27 +74,20 @@ func leaveBlock(hd *header) bool {
 }
 
 // scanLengths scans the pending objects of the marker's own block, and those that it finds there meanwhile. This is the
-// loop in which a collection spends its time: so it reads and writes by address, keeps the last object found out of
-// memory, and knows the starts of objects from a table instead of by multiplication.
+// loop in which a collection spends its time: so it reads and writes by address, and knows the starts of objects from a
+// table instead of by multiplication. First in, first out: so the objects found are on their way into the cache, in
+// whatever direction a structure lies in memory.
 func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr) {
 	base, highest := uintptr(h.Base), m.highest
 	start := h.blockAddr(block)
 	marks := addrOfHeader(hd) + marksAt
 	starts := h.startsOf(hd)
 	pending := m.pendingAddr()
-	top := pending + sys.Addr(m.depth)
+	head, tail := sys.Addr(0), sys.Addr(m.depth)
 	m.depth = 0
-	granule := noGranule
-	for {
-		if granule == noGranule {
-			if top == pending {
-				return
-			}
-			top--
-			granule = uintptr(byteAt(top))
-		}
-		at := start + sys.Addr(granule<<granuleShift)
-		granule = noGranule
+	for head != tail {
+		at := start + sys.Addr(byteAt(pending+head&(granulesPerBlock-1)))<<granuleShift
+		head++
 		for end := at + sys.Addr(length); at < end; at += sys.WordBytes {
 			word := at.Word()
 			inner := word - uintptr(start)
@@ -107,7 +100,7 @@ func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr
 			bit := inner >> granuleShift & 63
 			quarter := sys.Addr(inner >> (granuleShift + 6) << 3)
 			marked := marks + quarter
-			if (marked.Word()|(marked+greyAt-marksAt).Word())>>bit&1 != 0 {
+			if marked.Word()>>bit&1 != 0 {
 				continue
 			}
 			found := inner >> granuleShift
@@ -119,11 +112,9 @@ func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr
 				bit = found & 63
 			}
 			marked.SetWord(marked.Word() | 1<<bit)
-			if granule != noGranule {
-				setByteAt(top, uint8(granule))
-				top++
-			}
-			granule = found
+			sys.Prefetch(start + sys.Addr(found<<granuleShift))
+			setByteAt(pending+tail&(granulesPerBlock-1), uint8(found))
+			tail++
 		}
 	}
 }
