@@ -54,7 +54,6 @@ type Config struct {
 //	reserved = sum of the blocks' bytes <= most * requestMost
 type Allocator struct {
 	space       sys.Addr // const, as all up to frame: the space that blocks are runs of
-	workers     sys.Addr
 	blockBytes  uintptr
 	requestMost uintptr // bytes of the largest block
 	most        uint32  // blocks
@@ -63,7 +62,7 @@ type Allocator struct {
 	diagnose    uint32
 	frame       uint32
 	tag         uint32 // the user's; const once set
-	_           [72]byte
+	_           [80]byte
 
 	free     uint64
 	reserved uint64
@@ -114,17 +113,16 @@ func New(s *space.Space, c Config) *Allocator {
 	if c.Blocks > BlocksMost || c.Growth > GrowthMost || c.BlockBytes > BlockMostBytes || c.MaxAge > 1<<20 {
 		return nil
 	}
-	start := sys.Reserve(memoryBytes())
+	start := sys.Reserve(memoryBytes)
 	if start == 0 {
 		return nil
 	}
-	if !sys.Commit(start, memoryBytes()) {
-		sys.Release(start, memoryBytes())
+	if !sys.Commit(start, memoryBytes) {
+		sys.Release(start, memoryBytes)
 		return nil
 	}
 	a := (*Allocator)(start.Pointer())
 	a.space = sys.Addr(uintptr(unsafe.Pointer(s)))
-	a.workers = start + sys.Addr(workersOffset())
 	a.blockBytes = roundUp(c.BlockBytes, BlockLeastBytes)
 	a.requestMost = a.blockBytes * uintptr(c.Growth)
 	for a.requestMost&(a.requestMost-1) != 0 { // blocks are powers of two
@@ -143,16 +141,18 @@ func New(s *space.Space, c Config) *Allocator {
 	return a
 }
 
-// workersOffset is where the workers lie behind an allocator, each on cache lines of its own.
-func workersOffset() uintptr { return sys.AlignUp(allocatorBytes, sys.PageBytes()) }
+// The workers lie behind an allocator, each on cache lines of its own. The offset is a constant, so that it takes no
+// load to find one.
+const (
+	workersOffset = (allocatorBytes + 4095) &^ 4095
+	memoryBytes   = (workersOffset + WorkersMost*workerBytes + 65535) &^ 65535 // pages, however large those are
+)
 
-func memoryBytes() uintptr { return workersOffset() + WorkersMost*workerBytes }
-
-// NewClosed makes an allocator that has neither memory nor a space. Its workers, used by index, refuse every request and
-// every address on the fast paths. It stands in for one that is destroyed.
+// NewClosed makes an allocator that has neither memory nor a space. Its workers, used by index, refuse every request
+// and every address on the fast paths. It stands in for one that is destroyed.
 func NewClosed() *Allocator {
-	start := sys.Reserve(memoryBytes())
-	if start == 0 || !sys.Commit(start, memoryBytes()) {
+	start := sys.Reserve(memoryBytes)
+	if start == 0 || !sys.Commit(start, memoryBytes) {
 		return nil
 	}
 	return (*Allocator)(start.Pointer())
@@ -173,7 +173,7 @@ func (a *Allocator) Destroy() {
 	for i := uint32(0); i < shardCount; i++ {
 		a.shards[i&shardMask].drop()
 	}
-	sys.Release(a.addr(), memoryBytes())
+	sys.Release(a.addr(), memoryBytes)
 }
 
 func (a *Allocator) addr() sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(a))) }

@@ -18,6 +18,9 @@ const (
 // but for a block of the native heap it takes a lock, so a pinned caller says with pinned that he cannot: then it
 // answers Foreign for those.
 func (a *Allocator) FreeSlow(w *Worker, p sys.Addr, pinned bool) int {
+	if a.space == 0 {
+		return Foreign // see NewClosed
+	}
 	index, found := a.find(p)
 	if !found || uintptr(p)&unitMask != 0 {
 		if pinned {

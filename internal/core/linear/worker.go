@@ -7,8 +7,8 @@ import (
 	"granary/internal/core/sys"
 )
 
-// Worker is one user's end of an allocator: the block that it bumps. It belongs to one user at a time: a goroutine while
-// it is pinned to its P, a thread, or whoever holds the worker.
+// Worker is one user's end of an allocator: the block that it bumps. It belongs to one user at a time: a goroutine
+// while it is pinned to its P, a thread, or whoever holds the worker.
 //
 //	holds      the worker
 //	0          has no block: next, end and start are 0, so no request fits. A worker of zeros is one such
@@ -48,14 +48,14 @@ const (
 // WorkerAt is the worker of an index below WorkersMost. Users who know an index of their own, as Ps do, use workers by
 // index and need neither AddWorker nor DropWorker; they call Prepare once before.
 func (a *Allocator) WorkerAt(index uintptr) *Worker {
-	return (*Worker)((a.workers + sys.Addr(index*workerBytes)).Pointer())
+	return (*Worker)(unsafe.Add(unsafe.Pointer(a), workersOffset+index*workerBytes))
 }
 
 // Prepare sets the first count workers aside for use by index.
 func (a *Allocator) Prepare(count uint32) { a.workersMade, a.prepared = count, count }
 
 func (a *Allocator) indexOf(w *Worker) uint32 {
-	return uint32((uintptr(unsafe.Pointer(w)) - uintptr(a.workers)) / workerBytes)
+	return uint32((uintptr(unsafe.Pointer(w)) - uintptr(a.addr()) - workersOffset) / workerBytes)
 }
 
 // clear leaves the worker without a block.

@@ -119,7 +119,8 @@ func testHuge(t T) {
 	r := newRig(t, small(2), 1)
 	w := r.workers[0]
 	r.alloc(0, 16, 16, 0)
-	for _, size := range []uintptr{^uintptr(0), ^uintptr(0) - 14, ^uintptr(0) - 15, ^uintptr(0) - 16, 1 << 63, 1<<63 - 1, 1 << 47} {
+	for _, size := range []uintptr{^uintptr(0), ^uintptr(0) - 14, ^uintptr(0) - 15, ^uintptr(0) - 16, 1 << 63,
+		1<<63 - 1, 1 << 47} {
 		if r.a.Need(size) != 0 {
 			t.Fatalf("%#x bytes fit into a block", size)
 		}
@@ -132,7 +133,8 @@ func testHuge(t T) {
 }
 
 func testRounding(t T) {
-	for asked, want := range map[uintptr]uint64{0: 64 * kib, 1: 64 * kib, 65 * kib: 128 * kib, 1 << 20: 1 << 20, 1<<20 + 1: 2 << 20} {
+	for asked, want := range map[uintptr]uint64{0: 64 * kib, 1: 64 * kib, 65 * kib: 128 * kib, 1 << 20: 1 << 20,
+		1<<20 + 1: 2 << 20} {
 		r := newRig(t, linear.Config{BlockBytes: asked}, 1)
 		var stats linear.Stats
 		r.a.Read(&stats)
