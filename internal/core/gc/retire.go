@@ -1,0 +1,28 @@
+package gc
+
+import (
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
+
+// This file: what only drivers in Go programs call.
+
+// DropChains empties all caches: what waits in them is found by the collection that begins next, as other free objects
+// are. It is for drivers whose threads stand at safepoints, where none is amid an allocation. The caller is between Hold
+// and Unhold, before BeginCycle.
+func (h *Heap) DropChains() {
+	for c := h.caches; c != 0; c = c.state().next {
+		for kind := uint32(0); kind < cachedKinds; kind++ {
+			for class := uintptr(0); class < classCount; class++ {
+				h.dropChain(c.head(slotOf(kind, class)), class)
+			}
+		}
+	}
+}
+
+// Retire ends a heap's life without giving its addresses up: all memory of objects and of the tables about them goes
+// back to the system, and nobody else gets the addresses. Only addresses may be compared afterwards. It returns false
+// if the system refuses to take memory back.
+func (h *Heap) Retire() bool {
+	return sys.Decommit(h.Base, h.Committed()<<space.GranuleShift) && sys.Decommit(h.tables, h.tableBytes)
+}

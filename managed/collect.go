@@ -1,0 +1,274 @@
+package managed
+
+import (
+	"runtime"
+	"sync"
+	"time"
+
+	core "granary/internal/core/gc"
+	"granary/internal/core/sys"
+)
+
+// Mode says which collections there are.
+type Mode int32
+
+// The modes of a heap.
+const (
+	// Enabled has the heap collect when enough was allocated, or memory is short.
+	Enabled Mode = iota
+	// Manual has it collect only when Collect or CollectIncremental is called; otherwise it grows.
+	Manual
+	// Disabled has it never collect; it grows.
+	Disabled
+)
+
+func (mode Mode) String() string {
+	if mode < Enabled || mode > Disabled {
+		return "unknown mode"
+	}
+	return [...]string{"enabled", "manual", "disabled"}[mode]
+}
+
+// SetMode sets the mode. A collection that is going on in slices stands still while the heap is Disabled.
+func (h *Heap) SetMode(mode Mode) {
+	if mode >= Enabled && mode <= Disabled {
+		h.mode.Store(int32(mode))
+	}
+}
+
+// Mode is what SetMode said.
+func (h *Heap) Mode() Mode { return Mode(h.mode.Load()) }
+
+// SetTimeSlice makes automatic collections incremental: marking is done in slices of about this length, spread over the
+// allocations of all mutators, and they run in between. 0 makes a collection one pause, with all processors at work,
+// which takes the least time in all.
+func (h *Heap) SetTimeSlice(slice time.Duration) { h.slice.Store(int64(max(slice, 0))) }
+
+// TimeSlice is what SetTimeSlice said.
+func (h *Heap) TimeSlice() time.Duration { return time.Duration(h.slice.Load()) }
+
+// Cause is why a collection began.
+type Cause string
+
+// The causes of collections.
+const (
+	CauseAllocation Cause = "allocation" // enough was allocated since the last one
+	CauseMemory     Cause = "memory"     // there was no memory for an object
+	CauseCall       Cause = "call"       // of Collect or CollectIncremental
+)
+
+// Collection is what a collection did.
+type Collection struct {
+	Number      uint64
+	Cause       Cause
+	Incremental bool          // the mutators ran in between
+	Duration    time.Duration // from its beginning to its end
+	Pause       time.Duration // in all: while the mutators stood
+	Longest     time.Duration // of the pauses
+	Pauses      int
+	Waited      time.Duration // of Pause: until the mutators came to their safepoints
+	BeforeBytes int64         // alive or allocated since the collection before
+	LiveBytes   int64         // alive afterwards
+	Finalizers  int           // that may run now
+}
+
+// cycle is the collection that is going on. Under Heap.collecting.
+//
+//	active   from the first pause to the last
+//	sliced   the mutators ran since
+type cycle struct {
+	active, sliced bool
+	began          time.Time
+	at             Collection
+	lost           sys.Addr // WithVerify: an object that should have been marked
+}
+
+// OnCollect has f called after each collection, by the goroutine that made it, while that is no mutator. f may allocate
+// through Do, but not collect: it would be called again.
+func (h *Heap) OnCollect(f func(Collection)) {
+	h.pausesMu.Lock()
+	h.observer = append(h.observer, f)
+	h.pausesMu.Unlock()
+}
+
+// Collect makes a full collection, and returns when it is over; free memory stays with the heap (see Trim). It does
+// nothing in the mode Disabled. A running mutator calls Mutator.Collect instead.
+func (h *Heap) Collect() { h.collect(CauseCall, ^uint64(0)) }
+
+// Collect is Heap.Collect. It is a safepoint.
+func (m *Mutator) Collect() { m.Blocking(m.heap.Collect) }
+
+// collect is Collect for an allocation. If somebody else has collected meanwhile that is enough.
+func (m *Mutator) collect(cause Cause) {
+	seen := m.heap.collections.Load()
+	m.Blocking(func() { m.heap.collect(cause, seen) })
+}
+
+// collect makes a full collection, unless there was one since the number seen.
+func (h *Heap) collect(cause Cause, seen uint64) {
+	h.collecting.Lock()
+	if !h.usable() || Mode(h.mode.Load()) == Disabled || seen != ^uint64(0) && h.collections.Load() != seen {
+		h.collecting.Unlock()
+		return
+	}
+	var done []Collection
+	if h.cycle.active {
+		// What died since it began is not found by it: a call wants that too.
+		h.pause(func() { h.endMarking() })
+		done = append(done, h.endCycle())
+	}
+	if len(done) == 0 || cause != CauseAllocation {
+		h.pause(func() {
+			h.beginMarking(cause)
+			h.drain(0)
+			h.endMarking()
+		})
+		done = append(done, h.endCycle())
+	}
+	h.collecting.Unlock()
+	for _, c := range done {
+		h.tell(c)
+	}
+}
+
+// CollectIncremental works on a collection for about so long, and begins one if none is going on. It returns true if
+// more is to be done: the collection ends with the call that returns false. It is for programs that know when they have
+// time, as at the end of a frame; with the mode Manual nobody else collects. It does nothing in the mode Disabled. A
+// running mutator calls Mutator.CollectIncremental instead.
+func (h *Heap) CollectIncremental(most time.Duration) bool {
+	h.collecting.Lock()
+	if !h.usable() || Mode(h.mode.Load()) == Disabled {
+		more := h.cycle.active
+		h.collecting.Unlock()
+		return more
+	}
+	over := h.sliceLocked(most, CauseCall)
+	done := Collection{}
+	if over {
+		done = h.endCycle()
+	}
+	h.collecting.Unlock()
+	if over {
+		h.tell(done)
+	}
+	return !over
+}
+
+// CollectIncremental is Heap.CollectIncremental. It is a safepoint.
+func (m *Mutator) CollectIncremental(most time.Duration) (more bool) {
+	m.Blocking(func() { more = m.heap.CollectIncremental(most) })
+	return more
+}
+
+// sliceLocked marks for some time, and reports whether marking is over. collecting is held.
+func (h *Heap) sliceLocked(most time.Duration, cause Cause) (over bool) {
+	if !h.cycle.active {
+		h.core.SweepAll(^uintptr(0)) // the mutators run meanwhile
+	}
+	deadline := sys.Now() + uint64(max(most, 0))
+	h.pause(func() {
+		if !h.cycle.active {
+			h.beginMarking(cause)
+		}
+		if over = h.drain(max(deadline, 1)); over {
+			h.endMarking()
+		} else if !h.cycle.sliced {
+			h.cycle.sliced = true
+			barriers.Add(1)
+		}
+	})
+	return over
+}
+
+// pause stops the mutators, calls f with the core held, and lets them run again.
+func (h *Heap) pause(f func()) {
+	began := time.Now()
+	h.stopWorld()
+	waited := time.Since(began)
+	h.core.Hold()
+	f()
+	h.core.Unhold()
+	h.startWorld()
+	took := time.Since(began)
+	at := &h.cycle.at
+	at.Pause += took
+	at.Waited += waited
+	at.Longest = max(at.Longest, took)
+	at.Pauses++
+	h.pausesMu.Lock()
+	h.pauses.add(took, waited)
+	h.pausesMu.Unlock()
+}
+
+func (h *Heap) beginMarking(cause Cause) {
+	h.cycle = cycle{active: true, began: time.Now(), at: Collection{Cause: cause}}
+	h.core.DropChains()
+	h.core.BeginCycle(true)
+	h.markRoots()
+	h.core.StartHelpers(uint32(h.helpers()))
+}
+
+// helpers is how many goroutines help with marking.
+func (h *Heap) helpers() int {
+	return min(int(h.core.HelpersWanted()), h.options.helpers, runtime.GOMAXPROCS(0)-1)
+}
+
+// drain marks until nothing is left to be marked, or until deadline, and reports which.
+func (h *Heap) drain(deadline uint64) bool {
+	var helping sync.WaitGroup
+	for number := range h.helpers() {
+		helping.Add(1)
+		go func() {
+			defer helping.Done()
+			h.core.Help(uint32(number) + 1)
+		}()
+	}
+	done := h.core.Drain(deadline)
+	helping.Wait()
+	return done
+}
+
+// endMarking finishes the marking that is left, and makes what is not marked free.
+func (h *Heap) endMarking() {
+	h.drain(0)
+	if h.options.verify != nil {
+		h.verifyRoots()
+	}
+	h.core.FinishMarking()
+	h.core.StartSweep()
+	if h.cycle.sliced {
+		barriers.Add(-1)
+	}
+	h.cycle.active = false
+}
+
+// endCycle counts a collection when the mutators run again.
+func (h *Heap) endCycle() Collection {
+	h.collections.Add(1)
+	var s core.Stats
+	h.core.ReadStats(&s)
+	at := h.cycle.at
+	at.Number = s.Collections
+	at.Incremental = h.cycle.sliced
+	at.Duration = time.Since(h.cycle.began)
+	at.BeforeBytes, at.LiveBytes = int64(s.BeforeBytes), int64(s.LiveBytes)
+	at.Finalizers = int(h.core.ReadyCount())
+	h.pacer.settle(h, &at, &s)
+	h.pausesMu.Lock()
+	h.pauses.count(&at)
+	h.pausesMu.Unlock()
+	h.reportDifferences()
+	return at
+}
+
+// tell is what is done about a collection by a goroutine that holds no lock.
+func (h *Heap) tell(c Collection) {
+	h.startFinalizers()
+	h.arm()
+	h.pausesMu.Lock()
+	observers := h.observer
+	h.pausesMu.Unlock()
+	for _, f := range observers {
+		f(c)
+	}
+}

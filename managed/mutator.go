@@ -1,0 +1,108 @@
+package managed
+
+import (
+	"sync/atomic"
+
+	"granary/internal/core/sys"
+)
+
+// Mutator is what a goroutine needs to touch objects of a heap. A collection waits until every mutator is at a
+// safepoint: in a call that allocates, in Safepoint, or inside of Blocking. So a mutator must reach one now and then,
+// and a pointer that it holds in Go variables is good until the next one; what it needs for longer must be reachable
+// from a root: a Handle, a Stack, a registered range.
+//
+// A Mutator is used by one goroutine at a time.
+type Mutator struct {
+	heap  *Heap
+	state atomic.Uint32
+
+	finalizing sys.Addr // the object whose finalizer it runs: a root
+	index      int      // in world.mutators; under world.mu
+}
+
+// Attach makes the calling goroutine a mutator, until Detach. It waits if a collection is going on.
+func (h *Heap) Attach() (*Mutator, error) {
+	m := &Mutator{heap: h}
+	w := &h.world
+	w.mu.Lock()
+	if h.closed.Load() {
+		w.mu.Unlock()
+		return nil, ErrClosed
+	}
+	m.index = len(w.mutators)
+	w.mutators = append(w.mutators, m)
+	w.mu.Unlock()
+	m.enter()
+	return m, nil
+}
+
+// Detach ends it. The Mutator must not be used any more.
+func (m *Mutator) Detach() {
+	if m.heap == nil {
+		return
+	}
+	m.leave()
+	w := &m.heap.world
+	w.mu.Lock()
+	for m.heap.stop.Load() != 0 { // the collector is going through the list
+		w.resume.Wait()
+	}
+	last := w.mutators[len(w.mutators)-1]
+	w.mutators[m.index], last.index = last, m.index
+	w.mutators[len(w.mutators)-1] = nil
+	w.mutators = w.mutators[:len(w.mutators)-1]
+	w.mu.Unlock()
+	m.heap = nil
+}
+
+// Do calls f with a mutator for the time of the call. It is cheaper than Attach and Detach. The only error is ErrClosed.
+func (h *Heap) Do(f func(m *Mutator)) error {
+	m, err := h.takeIdle()
+	if err != nil {
+		return err
+	}
+	m.enter()
+	defer func() {
+		m.leave()
+		h.world.mu.Lock()
+		h.world.idle = append(h.world.idle, m)
+		h.world.mu.Unlock()
+	}()
+	f(m)
+	return nil
+}
+
+func (h *Heap) takeIdle() (*Mutator, error) {
+	w := &h.world
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if h.closed.Load() {
+		return nil, ErrClosed
+	}
+	if last := len(w.idle) - 1; last >= 0 {
+		m := w.idle[last]
+		w.idle = w.idle[:last]
+		return m, nil
+	}
+	m := &Mutator{heap: h, index: len(w.mutators)}
+	w.mutators = append(w.mutators, m)
+	return m, nil
+}
+
+// Heap is the heap that the mutator belongs to.
+func (m *Mutator) Heap() *Heap { return m.heap }
+
+// Safepoint lets a collection run that waits for this mutator. It costs a nanosecond if none does.
+func (m *Mutator) Safepoint() {
+	if m.heap.stop.Load() != 0 {
+		m.wait()
+	}
+}
+
+// Blocking calls f, which may wait for as long as it likes, and must not touch objects of the heap: collections do not
+// wait for this mutator meanwhile.
+func (m *Mutator) Blocking(f func()) {
+	m.leave()
+	defer m.enter()
+	f()
+}

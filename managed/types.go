@@ -1,0 +1,159 @@
+package managed
+
+import (
+	"reflect"
+	"sync/atomic"
+	"unsafe"
+
+	"granary/internal/core/sys"
+)
+
+// types is which kinds a heap has made for types. Types whose addresses lie at the same places share one.
+//
+//	byDescriptor  kinds of the core, by their descriptor
+//	known         by type; slices apart from single values
+//	names         the types of a kind, for reports
+//
+// There are 64 kinds. When they are used up, perObject is what further types get: its objects are 8 bytes longer, and
+// end with their descriptor.
+type types struct {
+	byDescriptor map[uintptr]Kind
+	known        map[typeKey]typeKind
+	names        map[Kind][]string
+	perObject    Kind
+}
+
+type typeKey struct {
+	t     reflect.Type
+	slice bool
+}
+
+// typeKind is how objects of a type are made.
+type typeKind struct {
+	kind       Kind
+	descriptor uintptr // perObject: of the object, else 0
+}
+
+// quickKinds are a small table in front, in each heap, by the address of the type's description, which is the upper
+// part of an entry; bit 7 says that it is for slices, bits 0 to 6 are the kind.
+const (
+	quickKinds = 256
+	quickSlice = 1 << 7
+	quickShift = 8
+)
+
+func quickEntry(key, slice uintptr) uintptr { return key<<quickShift | slice }
+
+func (h *Heap) quickSlot(key uintptr) *atomic.Uintptr { return &h.quick[key>>5%quickKinds] }
+
+// typeAddr is the address of the description of a value's type: the first word of an interface.
+func typeAddr(v any) uintptr { return *(*uintptr)(unsafe.Pointer(&v)) }
+
+func (h *Heap) startTypes() error {
+	const lastWord, inObject = ^uintptr(wordBytes - 1), 3
+	perObject, ok := h.core.NewKind(lastWord|inObject, true, true)
+	if !ok {
+		return ErrNoMemory
+	}
+	h.types = types{
+		byDescriptor: map[uintptr]Kind{},
+		known:        map[typeKey]typeKind{},
+		names:        map[Kind][]string{},
+		perObject:    Kind(perObject),
+	}
+	return nil
+}
+
+// hasKind reports whether a kind was made for some type.
+func (h *Heap) hasKind(kind Kind) bool {
+	h.typesMu.Lock()
+	defer h.typesMu.Unlock()
+	return kind == h.types.perObject || h.types.names[kind] != nil
+}
+
+// kindFor is how objects of type T are made; slice is quickSlice for slices of them, else 0.
+func kindFor[T any](h *Heap, slice uintptr) (typeKind, error) {
+	var none *T
+	key := typeAddr(none)
+	if entry := h.quickSlot(key).Load(); entry&^(quickSlice-1) == quickEntry(key, slice) {
+		return typeKind{kind: Kind(entry & (quickSlice - 1))}, nil
+	}
+	k, err := h.kindForType(reflect.TypeFor[T](), slice != 0)
+	if err == nil && k.descriptor == 0 {
+		h.quickSlot(key).Store(quickEntry(key, slice) | uintptr(k.kind))
+	}
+	return k, err
+}
+
+func (h *Heap) kindForType(t reflect.Type, slice bool) (typeKind, error) {
+	h.typesMu.Lock()
+	defer h.typesMu.Unlock()
+	key := typeKey{t, slice}
+	if known, ok := h.types.known[key]; ok {
+		return known, nil
+	}
+	l := layoutOf(t)
+	if l.err != nil {
+		return typeKind{}, l.err
+	}
+	k, err := h.makeKind(l, slice)
+	if err == nil {
+		name := l.name
+		if slice {
+			name = "[]" + name
+		}
+		h.types.known[key] = k
+		h.types.names[k.kind] = append(h.types.names[k.kind], name)
+	}
+	return k, err
+}
+
+// makeKind finds or makes the kind for a layout. typesMu is held.
+func (h *Heap) makeKind(l *layout, slice bool) (typeKind, error) {
+	switch {
+	case l.count == 0:
+		return typeKind{kind: PointerFree}, nil
+	case l.count == l.words:
+		return typeKind{kind: Conservative}, nil // all words are addresses
+	}
+	bitmap := sys.Addr(uintptr(unsafe.Pointer(unsafe.SliceData(l.bitmap)))) // on the Go heap, where nothing moves
+	descriptor := uintptr(0)
+	if slice {
+		ok := false
+		if descriptor, ok = h.core.MakeArrayDescriptor(bitmap, l.words); !ok {
+			return typeKind{}, ErrNoMemory
+		}
+	} else {
+		descriptor = h.core.MakeDescriptor(bitmap, l.words)
+	}
+	if known, ok := h.types.byDescriptor[descriptor]; ok {
+		return typeKind{kind: known}, nil
+	}
+	kind, ok := h.core.NewKind(descriptor, false, true)
+	if !ok {
+		return typeKind{kind: h.types.perObject, descriptor: descriptor}, nil
+	}
+	h.types.byDescriptor[descriptor] = Kind(kind)
+	return typeKind{kind: Kind(kind)}, nil
+}
+
+// typeName is what is known of the type of the object at an address.
+func (h *Heap) typeName(addr sys.Addr) string {
+	h.typesMu.Lock()
+	defer h.typesMu.Unlock()
+	return h.kindNameLocked(Kind(h.core.KindOf(addr)))
+}
+
+// kindNameLocked describes a kind by its types.
+func (h *Heap) kindNameLocked(kind Kind) string {
+	names := h.types.names[kind]
+	switch {
+	case kind == h.types.perObject:
+		return "further types"
+	case len(names) == 1:
+		return names[0]
+	case len(names) > 1:
+		return names[0] + " and others"
+	}
+	return [...]string{"pointer-free", "conservative", "uncollectable", "pointer-free uncollectable"}[kind&3]
+}
