@@ -141,6 +141,16 @@ uintptr_t granary_sys_opaque(uintptr_t address)
 
 void granary_sys_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
 
+/* The compiler does not make this instruction for every x86-64, but all those take it, if only as no operation. */
+void granary_sys_prefetch_write(uintptr_t address)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw %0" : : "m"(*(const char *)address));
+#else
+    __builtin_prefetch((const void *)address, 1);
+#endif
+}
+
 uint32_t granary_sys_cpus(void)
 {
     unsigned long set[16] = {0}; /* of 1024 processors; the system refuses a smaller set than it has */

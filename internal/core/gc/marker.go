@@ -14,7 +14,7 @@ import (
 func (h *Heap) later(m *marker, offset uintptr) {
 	hd := h.headers + sys.Addr(offset>>blockShift<<headerShift)
 	sys.Prefetch(hd)
-	sys.Prefetch(hd + marksAt)
+	sys.PrefetchWrite(hd + marksAt)
 	if m.own.head == 0 {
 		sys.Prefetch(h.Base + sys.Addr(offset)) // it will be scanned soon
 	}

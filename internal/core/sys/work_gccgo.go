@@ -7,6 +7,11 @@ package sys
 //extern granary_sys_prefetch
 func Prefetch(addr Addr)
 
+// PrefetchWrite is Prefetch for a line that will be written, and that other processors may have.
+//
+//extern granary_sys_prefetch_write
+func PrefetchWrite(addr Addr)
+
 // CPUs is the number of processors that the process may run on, at least 1.
 //
 //extern granary_sys_cpus
