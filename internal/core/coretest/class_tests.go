@@ -98,7 +98,7 @@ func testZeroBytes(t T) {
 func testTooLarge(t T) {
 	r := newRig(t, 1)
 	kept := r.malloc(0, 100)
-	for _, size := range []uintptr{1 << 48, 1 << 62, ^uintptr(0) - 4096, ^uintptr(0)} {
+	for _, size := range []uintptr{1 << (31 + 17*sys.Is64Bit), 1 << (wordBits - 1), ^uintptr(0) - 4096, ^uintptr(0)} {
 		for _, cache := range []int{0, 1} {
 			if got := r.h.Malloc(r.cache(cache), size); got != 0 {
 				t.Errorf("Malloc(%#x) = %#x", size, uintptr(got))
@@ -117,8 +117,8 @@ func testTooLarge(t T) {
 		}
 	}
 	large := r.malloc(0, 100000)
-	if got := r.h.Realloc(r.cache(0), large.addr, 1<<62); got != 0 {
-		t.Errorf("Realloc of a large block to 2^62 = %#x", uintptr(got))
+	if got := r.h.Realloc(r.cache(0), large.addr, tooLarge); got != 0 {
+		t.Errorf("Realloc of a large block to what no block can have = %#x", uintptr(got))
 	}
 	r.mustHold(large)
 	r.close()
@@ -127,14 +127,15 @@ func testTooLarge(t T) {
 func testCallocOverflow(t T) {
 	r := newRig(t, 1)
 	for _, c := range [][2]uintptr{
-		{1 << 32, 1 << 32}, {1 << 63, 2}, {2, 1 << 63}, {^uintptr(0), ^uintptr(0)}, {3, ^uintptr(0)/3 + 1}, {1 << 60, 16},
-		{16, 1<<60 + 1}, {1<<32 + 1, 1 << 32},
+		{1 << halfWord, 1 << halfWord}, {1 << (wordBits - 1), 2}, {2, 1 << (wordBits - 1)},
+		{^uintptr(0), ^uintptr(0)}, {3, ^uintptr(0)/3 + 1}, {1 << (wordBits - 4), 16}, {16, 1<<(wordBits-4) + 1},
+		{1<<halfWord + 1, 1 << halfWord},
 	} {
 		if got := r.h.Calloc(r.cache(0), c[0], c[1]); got != 0 {
 			t.Errorf("Calloc(%#x, %#x) = %#x", c[0], c[1], uintptr(got))
 		}
 	}
-	r.calloc(0, 1<<34, 0)
-	r.calloc(0, 0, 1<<34)
+	r.calloc(0, 1<<(halfWord+2), 0)
+	r.calloc(0, 0, 1<<(halfWord+2))
 	r.close()
 }

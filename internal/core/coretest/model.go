@@ -53,9 +53,12 @@ func (m *model) add(b *block) string {
 		m.counts[b.class]++
 	}
 	m.seeds++
-	b.seed = m.seeds * 0x9e3779b97f4a7c15
+	b.seed = scatter(m.seeds)
 	return ""
 }
+
+// scatter makes numbers of small ones that differ in most bytes.
+func scatter(n uintptr) uintptr { return uintptr(uint64(n) * 0x9e3779b97f4a7c15) }
 
 func (m *model) remove(b *block) {
 	at := sort.Search(len(m.sorted), func(i int) bool { return m.sorted[i].addr >= b.addr })

@@ -123,8 +123,8 @@ func testAligned(t T) {
 
 func testAlignedOverflow(t T) {
 	r := newRig(t, 1)
-	for _, alignment := range []uintptr{32, 4096, 1 << 20, 1 << 62, 1 << 63} {
-		for _, size := range []uintptr{^uintptr(0), ^uintptr(0) - alignment + 1, 1 << 62} {
+	for _, alignment := range []uintptr{32, 4096, 1 << 20, tooLarge, 1 << (wordBits - 1)} {
+		for _, size := range []uintptr{^uintptr(0), ^uintptr(0) - alignment + 1, tooLarge} {
 			if got := r.h.AlignedAlloc(r.cache(0), alignment, size); got != 0 {
 				t.Errorf("AlignedAlloc(%#x, %#x) = %#x", alignment, size, uintptr(got))
 			}

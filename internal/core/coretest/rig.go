@@ -10,6 +10,10 @@ import (
 const (
 	leastRange = 16 << 20 // the smallest range that a space makes do with
 	second     = 1000 * 1000 * 1000
+
+	halfWord = 16 + 16*sys.Is64Bit // bits
+	wordBits = 2 * halfWord
+	tooLarge = ^uintptr(0)>>2 + 1 // the least size that is refused without a look
 )
 
 // What heap.MisuseHandler is told, and the glue's granary_glue_misuse.

@@ -116,7 +116,7 @@ func (r *spaceRig) take(granules, align uint32) *run {
 		r.t.Fatalf("after %d steps: Take(%d, %d) gave granule %d", r.steps, granules, align, ref)
 	}
 	r.seeds++
-	m := &run{ref: ref, granules: granules, seed: r.seeds * 0x9e3779b97f4a7c15, owner: uint16(r.seeds%65535 + 1)}
+	m := &run{ref: ref, granules: granules, seed: scatter(r.seeds), owner: uint16(r.seeds%65535 + 1)}
 	r.mark(m, 0, granules, true)
 	if owner := r.s.OwnerOf(r.s.Addr(ref)); owner != 0 {
 		r.t.Fatalf("after %d steps: Take(%d) gave a run with owner %d", r.steps, granules, owner)
@@ -276,7 +276,7 @@ func (r *spaceRig) takeZero(granules uint32, bytes uintptr) {
 	r.s.ClearDirty(ref, bytes)
 	r.mustBeZero(ref, bytes)
 	r.seeds++
-	m := &run{ref: ref, granules: granules, seed: r.seeds * 0x9e3779b97f4a7c15, owner: uint16(r.seeds%65535 + 1)}
+	m := &run{ref: ref, granules: granules, seed: scatter(r.seeds), owner: uint16(r.seeds%65535 + 1)}
 	r.mark(m, 0, granules, true)
 	r.own(m)
 	r.runs = append(r.runs, m)

@@ -45,11 +45,11 @@ func testSpaceTooSmall(t T) {
 func testSpaceShrinks(t T) {
 	memory := memoryFor(t, unsafe.Sizeof(space.Space{}))
 	s := (*space.Space)(memory.Pointer())
-	if !s.Init(1<<60, recordBytes) {
+	if !s.Init(1<<(wordBits-4), recordBytes) {
 		t.Fatalf("Init of a huge range failed")
 	}
 	got := s.Stats().Range
-	if got > 16<<30 || got < leastRange || got&(got-1) != 0 {
+	if got > 1<<(29+5*sys.Is64Bit) || got < leastRange || got&(got-1) != 0 {
 		t.Errorf("a huge range became %d bytes", got)
 	}
 	if wrong := s.Check(); wrong != "" {

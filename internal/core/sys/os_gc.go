@@ -18,6 +18,9 @@ func PageBytes() uintptr {
 // wholePages reports whether a piece begins and ends with a page. It matters to tests only; see strict_gc.go.
 func wholePages(addr Addr, bytes uintptr) bool { return (uintptr(addr)|bytes)&(leastPageBytes-1) == 0 }
 
+// mostBytes is the largest piece that can be had: a slice of bytes must be able to cover it.
+const mostBytes = ^uintptr(0) >> 1
+
 // ThreadID is the same for all in Go programs: goroutines have no identity, and no signal handler of a Go
 // program runs Go code on top of the core.
 func ThreadID() uint32 { return 1 << 30 }

@@ -11,6 +11,9 @@ func systemPageBytes() uintptr { return uintptr(unix.Getpagesize()) }
 
 // Reserve takes address space; see the package comment. It returns 0 if the system refuses.
 func Reserve(bytes uintptr) Addr {
+	if bytes > mostBytes {
+		return 0
+	}
 	addr, err := unix.MmapPtr(-1, 0, nil, bytes+leastPageBytes-1, unix.PROT_NONE, anonymous)
 	if err != nil {
 		return 0

@@ -12,6 +12,9 @@ func systemPageBytes() uintptr { return uintptr(windows.Getpagesize()) }
 
 // Reserve takes address space; see the package comment. It returns 0 if the system refuses.
 func Reserve(bytes uintptr) Addr {
+	if bytes > mostBytes {
+		return 0
+	}
 	addr, err := windows.VirtualAlloc(0, bytes, windows.MEM_RESERVE, windows.PAGE_NOACCESS)
 	if err != nil {
 		return 0
