@@ -1,6 +1,6 @@
 # The C library: the core compiled by gccgo, the glue by gcc, linked as one with link-time optimisation.
 
-CORE_PACKAGES := sys space heap guard
+CORE_PACKAGES := sys space heap object guard
 CORE_PATH     := granary/internal/core
 CORE_BUILD    := $(B)/core
 # gccgo called directly does not read build constraints: files for the other compiler end in _gc.go.
@@ -21,7 +21,7 @@ GLUE_SOURCES  := $(wildcard clib/glue/*.c)
 GLUE_OBJECTS  := $(patsubst clib/glue/%.c,$(B)/glue/%.o,$(GLUE_SOURCES))
 CORE_OBJECTS  := $(foreach p,$(CORE_PACKAGES),$(CORE_BUILD)/$(CORE_PATH)/$(p).o)
 
-lib: $(B)/lib/libgranary.so $(B)/lib/libgranary.a $(B)/lib/pkgconfig/granary.pc
+lib: $(B)/lib/libgranary.so $(B)/lib/libgranary.a $(B)/lib/pkgconfig/granary.pc $(B)/lib/gc/libgc.so.1
 
 $(B)/lib/libgranary.so: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	@mkdir -p $(dir $@)
@@ -38,6 +38,22 @@ $(B)/lib/libgranary.a: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	objcopy --strip-debug --keep-global-symbols=$(B)/exports.txt $(B)/granary.o
 	@rm -f $@
 	ar rcs $@ $(B)/granary.o
+
+# libgc.so.1: the managed heap behind bdwgc's interface. Of the glue it has system calls, messages, and the stubs.
+GC_PACKAGES := sys space gc
+GC_SOURCES  := $(wildcard clib/gc/*.c)
+GC_OBJECTS  := $(patsubst clib/gc/%.c,$(B)/gc/%.o,$(GC_SOURCES)) $(B)/glue/sys.o $(B)/glue/message.o $(B)/glue/runtime.o
+GC_CORE     := $(foreach p,$(GC_PACKAGES),$(CORE_BUILD)/$(CORE_PATH)/$(p).o)
+
+$(B)/lib/gc/libgc.so.1: $(GC_CORE) $(GC_OBJECTS) clib/gc/exports.map
+	@mkdir -p $(dir $@)
+	$(CC) -shared $(OPTIMISE) $(LINK_FLAGS) -Wl,--version-script=clib/gc/exports.map -Wl,-soname,libgc.so.1 \
+	    -o $@.debug $(GC_OBJECTS) $(GC_CORE)
+	objcopy --strip-debug $@.debug $@
+
+$(B)/gc/%.o: clib/gc/%.c $(wildcard clib/gc/*.h) clib/build.mk
+	@mkdir -p $(dir $@)
+	$(CC) -c $(GLUE_FLAGS) -Iclib/gc -o $@ $<
 
 $(B)/lib/pkgconfig/granary.pc: clib/granary.pc.in Makefile
 	@mkdir -p $(dir $@)
@@ -56,14 +72,18 @@ core_object = $(CORE_BUILD)/$(CORE_PATH)/$(1).o
 $(eval $(call core_rule,sys,))
 $(eval $(call core_rule,space,$(call core_object,sys)))
 $(eval $(call core_rule,heap,$(call core_object,sys) $(call core_object,space)))
+$(eval $(call core_rule,gc,$(call core_object,sys) $(call core_object,space)))
+$(eval $(call core_rule,object,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 $(eval $(call core_rule,guard,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 
 .PHONY: install
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/lib/pkgconfig $(DESTDIR)$(PREFIX)/include
+	install -d $(DESTDIR)$(PREFIX)/lib/gc
 	install -m 755 $(B)/granary $(DESTDIR)$(PREFIX)/bin/
 	install -m 755 $(B)/lib/libgranary.so $(DESTDIR)$(PREFIX)/lib/
 	install -m 644 $(B)/lib/libgranary.a $(DESTDIR)$(PREFIX)/lib/
+	install -m 755 $(B)/lib/gc/libgc.so.1 $(DESTDIR)$(PREFIX)/lib/gc/
 	install -m 644 clib/include/granary.h $(DESTDIR)$(PREFIX)/include/
 	sed -e 's|@PREFIX@|$(PREFIX)|' -e 's|@VERSION@|$(VERSION)|' clib/granary.pc.in \
 	    > $(DESTDIR)$(PREFIX)/lib/pkgconfig/granary.pc

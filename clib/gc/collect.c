@@ -1,0 +1,218 @@
+/* The driver of a collection. The core does the work; here is what depends on threads and on the program:
+ *
+ *   1. The collector's lock is taken. What another thread collected meanwhile will do for an allocation.
+ *   2. Toggles are asked about, the start callback is called.
+ *   3. Under the loader's lock: the loaded objects are looked at, the world is stopped.
+ *   4. The core is held. BeginCycle; uncollectable objects, static data, the hook for further roots, which marks the
+ *      stacks, too; Drain with helpers; FinishMarking.
+ *   5. The world goes on. StartSweep, with the core held still.
+ *   6. Without any lock: finalizers or their notifier, helpers if they are worth it, memory that is not needed.
+ */
+#include "collector.h"
+
+#include <errno.h>
+#include <link.h>
+
+struct cycle {
+    const struct gc_request *request;
+    uintptr_t sp; /* of the collecting thread; registers are above it */
+    uint64_t stopped_at, marked_at, started_at;
+};
+
+_Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
+uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;
+static uintptr_t driver_sp;
+static bool stacks_are_marked;
+static GC_start_callback_proc start_callback;
+static GC_on_collection_event_proc on_event;
+
+void GC_set_start_callback(GC_start_callback_proc callback) { start_callback = callback; }
+GC_start_callback_proc GC_get_start_callback(void) { return start_callback; }
+void GC_set_on_collection_event(GC_on_collection_event_proc callback) { on_event = callback; }
+GC_on_collection_event_proc GC_get_on_collection_event(void) { return on_event; }
+
+static void event(GC_EventType type)
+{
+    if (on_event != NULL)
+        on_event(type);
+}
+
+/* What GC_push_other_roots is at the start. A hook of the program's calls it, or should: what it leaves out is marked
+ * all the same. */
+void granary_gc_mark_stacks(void)
+{
+    if (!granary_gc_world_stands() || stacks_are_marked)
+        return;
+    stacks_are_marked = true;
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+        granary_gc_mark_thread(thread, driver_sp);
+}
+
+static void mark(void)
+{
+    stacks_are_marked = false;
+    core_gc_mark_uncollectable();
+    granary_gc_mark_roots();
+    if (GC_push_other_roots != NULL)
+        GC_push_other_roots();
+    granary_gc_mark_stacks();
+    granary_gc_call_helpers();
+    core_gc_drain(0);
+    granary_gc_dismiss_helpers();
+    core_gc_finish_marking();
+}
+
+static void collect_standing(struct cycle *cycle)
+{
+    event(GC_EVENT_PRE_STOP_WORLD);
+    cycle->stopped_at = granary_sys_now();
+    granary_gc_stop_world();
+    event(GC_EVENT_POST_STOP_WORLD);
+    driver_sp = cycle->sp;
+    core_gc_hold();
+    core_gc_begin_cycle(true);
+    event(GC_EVENT_MARK_START);
+    mark();
+    if (GC_find_leak)
+        granary_gc_leaks_look();
+    event(GC_EVENT_MARK_END);
+    cycle->marked_at = granary_sys_now();
+    event(GC_EVENT_PRE_START_WORLD);
+    granary_gc_start_world();
+    cycle->started_at = granary_sys_now();
+    event(GC_EVENT_POST_START_WORLD);
+}
+
+static int under_loaders_lock(struct dl_phdr_info *object, size_t bytes, void *cycle)
+{
+    (void)bytes;
+    granary_gc_look_at_objects(object->dlpi_adds << 32 | object->dlpi_subs);
+    collect_standing(cycle);
+    return 1; /* one call will do */
+}
+
+static void ask_about_toggles(void)
+{
+    GC_toggleref_func ask = GC_get_toggleref_func();
+    if (ask == NULL)
+        return;
+    uintptr_t cursor = 0, object;
+    while ((object = core_gc_next_toggle(&cursor)) != 0) {
+        int32_t state = (int32_t)ask((void *)object);
+        core_gc_set_toggle(object, state);
+        if (state == GC_TOGGLE_REF_DROP && cursor > 0)
+            cursor--; /* another one may be in its place now */
+    }
+}
+
+static void note_pause(const struct cycle *cycle)
+{
+    uint64_t pause = cycle->started_at - cycle->stopped_at;
+    atomic_fetch_add(&granary_gc_total_pause, pause);
+    if (pause > atomic_load(&granary_gc_longest_pause))
+        atomic_store(&granary_gc_longest_pause, pause);
+}
+
+static void print_stats(const struct cycle *cycle)
+{
+    struct gc_core_stats stats;
+    core_gc_read_stats(&stats);
+    granary_gc_log("granary: collection %lu: %.3f ms stopped, %.3f ms of it marking, %lu KiB alive of %lu KiB, "
+                   "heap %lu KiB, %lu KiB free, %u helpers\n",
+                   GC_gc_no, (double)(cycle->started_at - cycle->stopped_at) / 1e6,
+                   (double)(cycle->marked_at - cycle->stopped_at) / 1e6, stats.live >> 10, stats.before >> 10,
+                   stats.heap >> 10, stats.free >> 10, granary_gc_helper_count());
+    if (!granary_gc_options.print_more)
+        return;
+    struct gc_core_finalization final;
+    core_gc_read_finalization(&final);
+    granary_gc_log("granary:   next after %lu KiB; %u threads; %lu finalizers, %lu ready, %lu short and %lu long links\n",
+                   stats.target >> 10, atomic_load(&granary_gc_thread_count), final.finalizers, final.ready,
+                   final.short_links, final.long_links);
+}
+
+/* Figures that programs ask for relative to the last collection; the size of the heap, if it has changed. */
+static void note_figures(void)
+{
+    static uint64_t told;
+    struct gc_core_stats stats;
+    core_gc_read_stats(&stats);
+    granary_gc_freed_before = stats.freed;
+    granary_gc_reclaimed_before += stats.before > stats.live ? stats.before - stats.live : 0;
+    if (GC_on_heap_resize != NULL && stats.heap != told)
+        GC_on_heap_resize(stats.heap);
+    told = stats.heap;
+}
+
+static void collect_locked(struct cycle *cycle)
+{
+    ask_about_toggles();
+    event(GC_EVENT_START);
+    if (start_callback != NULL)
+        start_callback();
+    core_gc_set_java_finalization(GC_java_finalization != 0);
+    if (GC_free_space_divisor != 0)
+        core_gc_set_divisor(GC_free_space_divisor);
+    dl_iterate_phdr(under_loaders_lock, cycle);
+    event(GC_EVENT_RECLAIM_START);
+    granary_gc_into_core();
+    core_gc_start_sweep();
+    core_gc_unhold();
+    granary_gc_out_of_core();
+    GC_gc_no++;
+    event(GC_EVENT_RECLAIM_END);
+    note_pause(cycle);
+    if (granary_gc_options.print_stats)
+        print_stats(cycle);
+    note_figures();
+    event(GC_EVENT_END);
+}
+
+static void *collect_here(void *argument, uintptr_t sp)
+{
+    struct cycle cycle = {.request = argument, .sp = sp};
+    const struct gc_request *request = cycle.request;
+    GC_word before = GC_gc_no;
+    if (!granary_gc_lock())
+        return NULL; /* called from a callback that runs under the lock */
+    bool done = request->automatic && GC_gc_no != before; /* by another thread, while this one waited */
+    if (!done && GC_dont_gc <= 0 && (request->stop == NULL || request->stop() == 0)) {
+        collect_locked(&cycle);
+        done = true;
+    }
+    granary_gc_unlock(true);
+    return done ? argument : NULL;
+}
+
+static void give_back(const struct gc_request *request)
+{
+    struct gc_core_released released;
+    uint64_t second = 1000000000u;
+    granary_gc_into_core();
+    core_gc_idle(granary_sys_now(), request->unmap ? 0 : second, &released);
+    granary_gc_out_of_core();
+}
+
+bool granary_gc_collect(const struct gc_request *request)
+{
+    granary_gc_enter();
+    if (granary_gc_local.inside != 0 || granary_gc_local.self == NULL || !granary_gc_is_own_process())
+        return false;
+    int saved = errno;
+    bool done = granary_gc_with_registers(collect_here, (void *)request) != NULL;
+    if (done) {
+        granary_gc_want_helpers();
+        give_back(request);
+        if (GC_find_leak)
+            granary_gc_leaks_report();
+    }
+    errno = saved;
+    return done;
+}
+
+/* With GRANARY_GC_VERIFY: the plain marker disagrees with the fast one. */
+void granary_gc_marks_differ(uintptr_t object, uintptr_t bytes, uint32_t what)
+{
+    granary_fatal("granary: BUG: the object at %p, %lu bytes, is marked by the %s marker only\n", (void *)object, bytes,
+                  what != 0 ? "plain" : "fast");
+}

@@ -1,0 +1,243 @@
+/* The C library's own interface: threads, stopping them, roots, the driver of collections.
+ *
+ * Locks, in the order in which they are taken:
+ *
+ *   the collector's lock   granary_gc_lock: held over a collection, over changes of the list of threads and of roots,
+ *                          and by programs (GC_alloc_lock). Who waits for it counts as blocked.
+ *   the loader's lock      held over the part of a collection in which the world stands
+ *   the core's locks       taken inside of the core only. Nobody is stopped there: see struct gc_local.
+ */
+#ifndef GRANARY_GC_COLLECTOR_H
+#define GRANARY_GC_COLLECTOR_H
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/types.h>
+#include <ucontext.h>
+
+#include "api.h"
+#include "gc_core.h"
+
+/* What the fast paths and the signal handler need of a thread.
+ *
+ * inside > 0: the thread is in the core. A signal that asks it to stop then only sets pending, and the thread stops as
+ * it leaves the core: so a collection finds no half-done work and no lock of the core taken. */
+struct gc_local {
+    uintptr_t fast;  /* the cache for the fast paths, 0: they take the slow one (find-leak mode) */
+    uintptr_t cache; /* the core's cache, 0: the thread is not known, or blocked */
+    uint32_t inside;
+    uint32_t pending;
+    struct gc_thread *self; /* NULL: not known */
+    uint32_t id;
+    uint32_t finalizing;  /* depth of finalizers that run */
+    uint32_t skipped;     /* calls that did not run finalizers since */
+    uint32_t destructors; /* how often the destructor of the key ran */
+};
+extern __thread struct gc_local granary_gc_local INITIAL_EXEC;
+
+/* States of a thread, from the collector's side.
+ *
+ *   state     who changes it               meaning
+ *   RUNNING   the thread, from BLOCKED     is stopped by a signal
+ *   BLOCKED   the thread, from RUNNING     touches no object: its stack is scanned from blocked_sp as it is
+ *   HELD      a collection, from BLOCKED   must wait before it becomes RUNNING; the collection sets it back
+ */
+enum { GC_THREAD_RUNNING, GC_THREAD_BLOCKED, GC_THREAD_HELD };
+
+struct gc_thread {
+    struct gc_thread *next; /* in the list of all, under the collector's lock */
+    pid_t tid;
+    pthread_t handle;
+    uintptr_t thread_pointer;
+    uintptr_t stack_low, stack_high; /* 0: not known */
+    uintptr_t fiber_bottom; /* of the stack that it runs on, as the program says; 0: its own */
+    uintptr_t alternate_low, alternate_high;
+    uintptr_t cache; /* the core's */
+    _Atomic uint32_t state;
+    _Atomic uint32_t stopped;   /* the stop that it answered last */
+    uint32_t asked;             /* the stop for which it was signalled last */
+    uint32_t resend;            /* rounds of waiting for its answer */
+    bool is_main;
+    bool blocks_signal;         /* does not get the signal: the other one is used */
+    bool by_call;               /* the program registered it, or created it with GC_pthread_create */
+    _Atomic uint32_t suspended; /* GC_suspend_thread: 1 asked for, 2 the thread waits */
+    uintptr_t blocked_sp;
+    uintptr_t stopped_sp;
+    const ucontext_t *context; /* of the signal that stopped it; NULL: it stopped at its own place */
+    uint64_t blocked_depth;    /* regions of GC_do_blocking that it is in */
+    uint64_t gc_active_depth;
+};
+
+/* ---- options: env.c ---- */
+extern struct gc_options {
+    size_t initial_bytes, limit_bytes;
+    unsigned markers;      /* 0: as many as there are processors */
+    bool print_stats, print_more;
+    bool verify;           /* compare each marking with the plain marker's */
+    bool keep_blocks;
+    int log_fd;
+    unsigned long pause_ms;
+    bool incremental;
+    bool aborts_loop;
+} granary_gc_options;
+void granary_gc_read_environment(void);
+
+/* ---- init.c ---- */
+extern _Atomic bool granary_gc_started;
+void granary_gc_start_slow(void);
+void granary_gc_apply_early_settings(void); /* api_config.c: what was set before the heap was there */
+static inline void granary_gc_start(void)
+{
+    if (UNLIKELY(!atomic_load_explicit(&granary_gc_started, memory_order_acquire)))
+        granary_gc_start_slow();
+}
+
+/* ---- threads.c ---- */
+extern struct gc_thread *granary_gc_threads; /* all that are known, under the collector's lock */
+extern _Atomic uint32_t granary_gc_thread_count;
+uint32_t granary_sys_thread_id(void);
+void granary_gc_threads_start(void);
+/* Makes the calling thread known if it is not, and the library ready. */
+void granary_gc_enter_slow(void);
+static inline void granary_gc_enter(void)
+{
+    if (UNLIKELY(granary_gc_local.cache == 0))
+        granary_gc_enter_slow();
+}
+void granary_gc_leave(void); /* the calling thread is known no more */
+void granary_gc_forget(struct gc_thread *thread); /* under the lock: it is dead */
+void granary_gc_only_this_thread(void);           /* in the child of a fork */
+/* The bounds of the calling thread's stack, 0 if they cannot be had. */
+void granary_gc_own_stack(uintptr_t *low, uintptr_t *high, bool is_main);
+
+/* ---- the core from outside ---- */
+static inline void granary_gc_into_core(void)
+{
+    granary_gc_local.inside++;
+    __asm__ volatile("" ::: "memory");
+}
+void granary_gc_stop_here(void);
+static inline void granary_gc_out_of_core(void)
+{
+    __asm__ volatile("" ::: "memory");
+    if (--granary_gc_local.inside == 0 && UNLIKELY(granary_gc_local.pending != 0))
+        granary_gc_stop_here();
+}
+
+/* ---- lock.c ---- */
+/* Takes the collector's lock. false: the calling thread has it already. */
+bool granary_gc_lock(void);
+/* Gives it up; took is what granary_gc_lock returned. */
+void granary_gc_unlock(bool took);
+bool granary_gc_lock_is_mine(void);
+/* Waits for the lock at most so long; false: not taken. */
+bool granary_gc_lock_within(uint64_t nanoseconds);
+void granary_gc_lock_after_fork(void);
+
+/* ---- stop.c: the world ---- */
+/* Calls fn with all registers that a call preserves saved above sp. */
+void *granary_gc_with_registers(void *(*fn)(void *, uintptr_t sp), void *argument);
+void granary_gc_block(uintptr_t sp);
+void granary_gc_unblock(void);
+void granary_gc_stop_world(void);  /* under the lock */
+void granary_gc_start_world(void); /* under the lock */
+bool granary_gc_world_stands(void);
+uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread); /* while the world stands */
+void granary_gc_stop_start(void);
+void granary_gc_stop_after_fork(void);
+
+/* ---- signals.c ---- */
+void granary_gc_signals_start(void);
+bool granary_gc_send_stop(struct gc_thread *thread); /* false: there is no such thread */
+bool granary_gc_thread_blocks_signal(const struct gc_thread *thread);
+extern int granary_gc_signal; /* 0: the default one */
+int granary_gc_default_signal(void);
+void granary_gc_answer_signal(const ucontext_t *context, int tid); /* stop.c */
+
+/* ---- restart.c ---- */
+void granary_gc_restart_call(ucontext_t *context);
+
+/* ---- maps.c ---- */
+struct gc_mapping {
+    uintptr_t low, high;
+    bool readable, writable;
+};
+bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found);
+/* Marks what words in the pages of a range hold that were ever touched. */
+void granary_gc_mark_touched(uintptr_t low, uintptr_t high);
+/* Copies memory that may be gone. Returns how much of it could be read. */
+size_t granary_gc_read_carefully(void *to, uintptr_t from, size_t bytes);
+
+/* ---- stacks.c, tls.c, roots.c: called while the world stands ---- */
+void granary_gc_mark_thread(struct gc_thread *thread, uintptr_t own_sp);
+void granary_gc_mark_tls(const struct gc_thread *thread);
+void granary_gc_mark_roots(void);
+/* Takes down loaded objects and their thread-local variables. The loader's lock is held. */
+void granary_gc_look_at_objects(unsigned long long changes);
+void granary_gc_tls_forget(void);
+void granary_gc_tls_add(size_t module, size_t bytes, const void *block);
+
+/* ---- helpers.c ---- */
+void granary_gc_want_helpers(void);          /* after a collection, without the lock */
+void granary_gc_call_helpers(void);          /* while the world stands, before marking */
+void granary_gc_dismiss_helpers(void);       /* after it */
+unsigned granary_gc_helper_count(void);
+void granary_gc_helpers_after_fork(void);
+unsigned granary_gc_processors(void);
+
+/* ---- collect.c ---- */
+struct gc_request {
+    bool full;        /* asked for by the program, or nothing else helps */
+    bool unmap;       /* give back all free memory */
+    bool automatic;   /* for an allocation: one that another thread did meanwhile will do */
+    GC_stop_func stop; /* may end it; NULL: nobody does */
+};
+bool granary_gc_collect(const struct gc_request *request);
+void granary_gc_mark_stacks(void); /* what GC_push_other_roots calls */
+void granary_gc_run_finalizers_soon(void);
+extern _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause; /* nanoseconds */
+extern uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;       /* the last collection; bytes */
+
+/* ---- api_alloc.c ---- */
+void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags);
+size_t granary_gc_extra(void); /* bytes that are added to requests: 1 or 0 */
+
+/* ---- api_config.c, api_kinds.c, roots.c ---- */
+bool granary_gc_is_displacement(size_t offset);
+GC_describe_type_fn granary_gc_describer(uint32_t kind);
+bool granary_gc_is_root(uintptr_t address);
+
+/* ---- incremental.c ---- */
+void granary_gc_note_write(const void *address);
+
+/* ---- leaks.c ---- */
+void granary_gc_leaks_add(void *object);
+void granary_gc_leaks_remove(void *object);
+void granary_gc_leaks_look(void); /* the world stands, marking is over */
+void granary_gc_leaks_report(void);
+/* api_debug.c: where an object with checks was allocated, "" for others. */
+void granary_gc_debug_describe(const void *base, char *text, size_t room);
+
+/* ---- fork.c ---- */
+void granary_gc_fork_start(void);
+/* Whether this process may collect: not in the child of a vfork, whose threads are its parent's. */
+bool granary_gc_is_own_process(void);
+pid_t granary_gc_process(void);
+
+/* ---- support.c ---- */
+void granary_gc_warn(const char *format, GC_word argument);
+void granary_gc_log(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void granary_gc_abort(const char *message);
+void *granary_gc_pages(size_t bytes); /* zeroed, NULL if there is none */
+/* Makes room for count + 1 elements; false: no memory. */
+bool granary_gc_room(void **array, size_t *capacity, size_t count, size_t element_bytes);
+long granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds); /* 0: for ever */
+void granary_gc_futex_wake(void *word, int count);
+uint64_t granary_sys_now(void);
+uint32_t granary_sys_cpus(void);
+
+/* clib/glue/message.c */
+void granary_message(const char *format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void granary_fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

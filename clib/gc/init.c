@@ -1,0 +1,66 @@
+/* The beginning. Any first call that needs the heap comes here, also from a constructor, from malloc, or from several
+ * threads at once; what is called here may come back before it is done. */
+#include "collector.h"
+
+#include <errno.h>
+#include <sched.h>
+
+_Atomic bool granary_gc_started;
+
+static const size_t RANGE_BYTES = (size_t)16 << 30;
+
+static void start_heap(void)
+{
+    uint32_t mode = GC_all_interior_pointers != 0 ? GC_MODE_INTERIOR : 0;
+    if (granary_gc_options.verify)
+        mode |= GC_MODE_VERIFY;
+    if (granary_gc_options.keep_blocks)
+        mode |= GC_MODE_KEEP_BLOCKS;
+    if (!core_gc_start(RANGE_BYTES, mode, granary_gc_options.limit_bytes))
+        granary_fatal("granary: the system gives no address space for the collector's heap "
+                      "(see ulimit -v)\n");
+    uintptr_t base, bytes;
+    core_gc_range(&base, &bytes);
+    GC_least_plausible_heap_addr = (void *)base;
+    GC_greatest_plausible_heap_addr = (void *)(base + bytes);
+    if (GC_free_space_divisor != 0)
+        core_gc_set_divisor(GC_free_space_divisor);
+    if (granary_gc_options.initial_bytes != 0 && !core_gc_expand(granary_gc_options.initial_bytes))
+        granary_message("granary: GC_INITIAL_HEAP_SIZE: the system does not give that much\n");
+}
+
+void granary_gc_start_slow(void)
+{
+    static atomic_int state; /* 0 before, 1 while one thread is at it, 2 done */
+    static _Atomic uint32_t starter;
+    int before = 0;
+    if (!atomic_compare_exchange_strong(&state, &before, 1)) {
+        while (before == 1 && atomic_load(&starter) != granary_sys_thread_id()) {
+            sched_yield();
+            before = atomic_load(&state);
+        }
+        return;
+    }
+    atomic_store(&starter, granary_sys_thread_id());
+    int saved = errno;
+    granary_gc_read_environment();
+    start_heap();
+    granary_gc_fork_start();
+    granary_gc_threads_start();
+    granary_gc_apply_early_settings();
+    atomic_store(&granary_gc_started, true);
+    atomic_store(&state, 2);
+    errno = saved;
+}
+
+void GC_init(void)
+{
+    granary_gc_enter();
+    if (granary_gc_options.incremental)
+        GC_enable_incremental();
+}
+
+int GC_is_init_called(void) { return atomic_load(&granary_gc_started); }
+
+/* Nothing to do: the process's end gives everything back, and objects may be in use until then. */
+void GC_deinit(void) {}

@@ -1,0 +1,123 @@
+/* What is mapped where. The kernel's list is read without allocating, since the world may stand. */
+#include "collector.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+enum { PAGE_BYTES = 4096, TEXT_BYTES = 8192 };
+
+/* Lines of /proc/self/maps, one at a time. */
+struct lines {
+    int fd;
+    size_t from, to;
+    char text[TEXT_BYTES];
+};
+
+static bool next_line(struct lines *lines, char **line)
+{
+    for (;;) {
+        char *start = lines->text + lines->from;
+        char *end = memchr(start, '\n', lines->to - lines->from);
+        if (end != NULL) {
+            *end = '\0';
+            *line = start;
+            lines->from = (size_t)(end + 1 - lines->text);
+            return true;
+        }
+        memmove(lines->text, start, lines->to - lines->from);
+        lines->to -= lines->from;
+        lines->from = 0;
+        ssize_t n = read(lines->fd, lines->text + lines->to, sizeof lines->text - lines->to);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n <= 0)
+            return false;
+        lines->to += (size_t)n;
+    }
+}
+
+static const char *read_hex(const char *at, uintptr_t *value)
+{
+    *value = 0;
+    for (;; at++) {
+        unsigned digit = (unsigned char)*at;
+        if (digit >= '0' && digit <= '9')
+            digit -= '0';
+        else if (digit >= 'a' && digit <= 'f')
+            digit -= 'a' - 10;
+        else
+            return at;
+        *value = *value << 4 | digit;
+    }
+}
+
+/* Neighbouring mappings that can be read are one: the kernel splits a stack where its protection or name differs. */
+bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
+{
+    int saved = errno;
+    bool have = false;
+    struct lines lines = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    char *line;
+    while (lines.fd >= 0 && next_line(&lines, &line)) {
+        uintptr_t low, high;
+        const char *at = read_hex(line, &low);
+        at = read_hex(at + 1, &high);
+        if (high <= address)
+            continue;
+        if (low <= address) {
+            *found = (struct gc_mapping){low, high, at[1] == 'r', at[2] == 'w'};
+            have = true;
+        }
+        break;
+    }
+    if (lines.fd >= 0)
+        close(lines.fd);
+    errno = saved;
+    return have;
+}
+
+/* Pages of a stack that were never touched need not be read; reading them would have the kernel map zeros. */
+void granary_gc_mark_touched(uintptr_t low, uintptr_t high)
+{
+    enum { PAGES = 512 };
+    static uint64_t entries[PAGES]; /* one collection at a time */
+    const uint64_t used = (uint64_t)3 << 62; /* in memory or swapped out */
+    int saved = errno;
+    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    while (low < high) {
+        uintptr_t first = low / PAGE_BYTES;
+        size_t pages = (high - 1) / PAGE_BYTES - first + 1;
+        if (pages > PAGES)
+            pages = PAGES;
+        ssize_t n = fd < 0 ? -1 : pread(fd, entries, pages * sizeof entries[0], (off_t)(first * sizeof entries[0]));
+        bool known = n == (ssize_t)(pages * sizeof entries[0]);
+        for (size_t i = 0; i < pages; i++) {
+            uintptr_t from = (first + i) * PAGE_BYTES;
+            uintptr_t to = from + PAGE_BYTES < high ? from + PAGE_BYTES : high;
+            if (!known || (entries[i] & used) != 0)
+                core_gc_mark_range(from > low ? from : low, to);
+        }
+        low = (first + pages) * PAGE_BYTES;
+    }
+    if (fd >= 0)
+        close(fd);
+    errno = saved;
+}
+
+size_t granary_gc_read_carefully(void *to, uintptr_t from, size_t bytes)
+{
+    int saved = errno;
+    struct iovec here = {to, bytes}, there = {(void *)from, bytes};
+    ssize_t n = process_vm_readv(granary_gc_process(), &here, 1, &there, 1, 0);
+    if (n < 0 && errno != EFAULT) { /* the call is not allowed here */
+        int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+        if (fd >= 0)
+            close(fd);
+    }
+    errno = saved;
+    return n < 0 ? 0 : (size_t)n;
+}

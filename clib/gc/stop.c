@@ -1,0 +1,251 @@
+/* Stopping the world and letting it go on.
+ *
+ * world counts stops and starts: odd while a collection wants the world to stand. The path of one stop:
+ *
+ *   1. world becomes odd. Blocked threads are held (BLOCKED -> HELD); running ones get the signal.
+ *   2. The signal's handler leaves the registers and the stack pointer in the thread's record, answers, and waits until
+ *      world changes. A thread that is in the core only takes note, and does the same as it leaves the core.
+ *   3. The collector waits until all have answered, and looks after those that do not.
+ *   4. World becomes even again, which lets all waiters go.
+ */
+#include "collector.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+enum { SPINS = 300, ROUND_NANOSECONDS = 1000000, ROUNDS_BEFORE_LOOK = 2, ROUNDS_BEFORE_RESEND = 100 };
+#define RED_ZONE_BYTES 128 /* below the stack pointer leaf functions keep values */
+
+static _Atomic uint32_t world;
+static _Atomic uint32_t missing; /* answers */
+
+void *__attribute__((noinline, noclone)) granary_gc_with_registers(void *(*fn)(void *, uintptr_t), void *argument)
+{
+    uintptr_t sp;
+    __builtin_unwind_init(); /* all registers that a call preserves are on the stack now */
+#if defined(__x86_64__)
+    __asm__ volatile("mov %%rsp, %0" : "=r"(sp));
+#elif defined(__aarch64__)
+    __asm__ volatile("mov %0, sp" : "=r"(sp));
+#else
+#error "granary: this machine's stack pointer is not known; add it to clib/gc/stop.c"
+#endif
+    void *result = fn(argument, sp);
+    __asm__ volatile("" ::: "memory"); /* no tail call: the registers must stay where they are */
+    return result;
+}
+
+static uintptr_t interrupted_sp(const ucontext_t *context)
+{
+#if defined(__x86_64__)
+    return (uintptr_t)context->uc_mcontext.gregs[REG_RSP] - RED_ZONE_BYTES;
+#else
+    return (uintptr_t)context->uc_mcontext.sp;
+#endif
+}
+
+void granary_gc_block(uintptr_t sp)
+{
+    struct gc_thread *self = granary_gc_local.self;
+    if (self == NULL)
+        return;
+    granary_gc_local.fast = granary_gc_local.cache = 0;
+    self->blocked_sp = sp;
+    atomic_store_explicit(&self->state, GC_THREAD_BLOCKED, memory_order_release);
+}
+
+void granary_gc_unblock(void)
+{
+    struct gc_thread *self = granary_gc_local.self;
+    if (self == NULL)
+        return;
+    for (;;) {
+        uint32_t expected = GC_THREAD_BLOCKED;
+        if (atomic_compare_exchange_strong(&self->state, &expected, GC_THREAD_RUNNING))
+            break;
+        granary_gc_futex_wait(&self->state, GC_THREAD_HELD, 0);
+    }
+    granary_gc_local.cache = self->cache;
+    granary_gc_local.fast = GC_find_leak != 0 ? 0 : self->cache;
+}
+
+static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
+{
+    self->stopped_sp = sp;
+    self->context = context;
+    atomic_store_explicit(&self->stopped, stop, memory_order_release);
+    if (atomic_fetch_sub(&missing, 1) == 1)
+        granary_gc_futex_wake(&missing, 1);
+    while (atomic_load(&world) == stop)
+        granary_gc_futex_wait(&world, stop, 0);
+    self->context = NULL;
+}
+
+/* GC_suspend_thread: the thread counts as blocked until GC_resume_thread. */
+static void wait_suspended(struct gc_thread *self, uintptr_t sp, const ucontext_t *context)
+{
+    uint32_t asked = 1;
+    if (!atomic_compare_exchange_strong(&self->suspended, &asked, 2))
+        return;
+    bool running = atomic_load(&self->state) == GC_THREAD_RUNNING;
+    if (running) {
+        self->context = context;
+        granary_gc_block(sp);
+    }
+    while (atomic_load(&self->suspended) == 2)
+        granary_gc_futex_wait(&self->suspended, 2, 0);
+    if (running) {
+        granary_gc_unblock();
+        self->context = NULL;
+    }
+}
+
+static void *stop_here(void *unused, uintptr_t sp)
+{
+    (void)unused;
+    granary_gc_local.pending = 0;
+    struct gc_thread *self = granary_gc_local.self;
+    uint32_t stop = atomic_load(&world);
+    if (self == NULL)
+        return NULL;
+    if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
+        answer_and_wait(self, stop, sp, NULL);
+    wait_suspended(self, sp, NULL);
+    return NULL;
+}
+
+/* The thread leaves the core and was asked to stop meanwhile. */
+void __attribute__((noinline)) granary_gc_stop_here(void) { granary_gc_with_registers(stop_here, NULL); }
+
+/* A thread with the id of one that died without a word: the dead one's record answers. */
+static void answer_for_the_dead(int tid)
+{
+    uint32_t stop = atomic_load(&world);
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+        if (thread->tid == tid && thread->asked == stop && atomic_load(&thread->stopped) != stop) {
+            thread->tid = 0;
+            atomic_store(&thread->stopped, stop);
+            if (atomic_fetch_sub(&missing, 1) == 1)
+                granary_gc_futex_wake(&missing, 1);
+        }
+}
+
+/* In the signal's handler. */
+void granary_gc_answer_signal(const ucontext_t *context, int tid)
+{
+    struct gc_thread *self = granary_gc_local.self;
+    uint32_t stop = atomic_load(&world);
+    if (self == NULL) {
+        if ((stop & 1) != 0)
+            answer_for_the_dead(tid);
+        return;
+    }
+    if (granary_gc_local.inside != 0) {
+        granary_gc_local.pending = 1;
+        return;
+    }
+    if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
+        answer_and_wait(self, stop, interrupted_sp(context), context);
+    wait_suspended(self, interrupted_sp(context), context);
+}
+
+/* Threads that do not answer: dead ones, and those that the signal does not reach. */
+static void look_after(uint32_t stop, unsigned round)
+{
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next) {
+        if (thread->asked != stop || atomic_load(&thread->stopped) == stop)
+            continue;
+        if (round < ROUNDS_BEFORE_LOOK)
+            continue;
+        bool again = round % ROUNDS_BEFORE_RESEND == 0;
+        if (!thread->blocks_signal && granary_gc_thread_blocks_signal(thread))
+            thread->blocks_signal = again = true;
+        bool there = again ? granary_gc_send_stop(thread)
+                           : syscall(SYS_tgkill, granary_gc_process(), thread->tid, 0) == 0 || errno != ESRCH;
+        if (!there && atomic_load(&thread->stopped) != stop) {
+            thread->tid = 0;
+            atomic_store(&thread->stopped, stop);
+            atomic_fetch_sub(&missing, 1);
+        }
+    }
+}
+
+static void wait_for_answers(uint32_t stop)
+{
+    for (unsigned spin = 0; spin < SPINS; spin++) {
+        if (atomic_load(&missing) == 0)
+            return;
+        __asm__ volatile("" ::: "memory");
+    }
+    int saved = errno;
+    for (unsigned round = 0;;) {
+        uint32_t left = atomic_load(&missing);
+        if (left == 0)
+            break;
+        if (granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS) != 0)
+            look_after(stop, ++round);
+    }
+    errno = saved;
+}
+
+static void ask(struct gc_thread *thread, uint32_t stop)
+{
+    uint32_t blocked = GC_THREAD_BLOCKED;
+    if (thread == granary_gc_local.self || atomic_compare_exchange_strong(&thread->state, &blocked, GC_THREAD_HELD))
+        return;
+    atomic_fetch_add(&missing, 1);
+    thread->asked = stop;
+    if (thread->tid != 0 && granary_gc_send_stop(thread))
+        return;
+    thread->tid = 0; /* dead: granary_gc_start_world drops it */
+    atomic_store(&thread->stopped, stop);
+    atomic_fetch_sub(&missing, 1);
+}
+
+void granary_gc_stop_world(void)
+{
+    uint32_t stop = atomic_fetch_add(&world, 1) + 1;
+    if (atomic_load(&granary_gc_thread_count) > 1 || granary_gc_local.self == NULL) {
+        granary_gc_signals_start();
+        for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+            ask(thread, stop);
+        wait_for_answers(stop);
+    }
+}
+
+void granary_gc_start_world(void)
+{
+    atomic_fetch_add(&world, 1);
+    struct gc_thread *next;
+    bool waiters = false;
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = next) {
+        next = thread->next;
+        uint32_t held = GC_THREAD_HELD;
+        if (atomic_compare_exchange_strong(&thread->state, &held, GC_THREAD_BLOCKED))
+            granary_gc_futex_wake(&thread->state, 1);
+        else if (thread->tid == 0)
+            granary_gc_forget(thread);
+        else
+            waiters = waiters || thread != granary_gc_local.self;
+    }
+    if (waiters)
+        granary_gc_futex_wake(&world, INT32_MAX);
+}
+
+bool granary_gc_world_stands(void) { return (atomic_load(&world) & 1) != 0; }
+
+uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread)
+{
+    if (atomic_load(&thread->state) == GC_THREAD_HELD)
+        return thread->blocked_sp;
+    return thread->stopped_sp;
+}
+
+/* In the child: the stop of the fork ends here, and nobody is there who waits. */
+void granary_gc_stop_after_fork(void)
+{
+    atomic_store(&missing, 0);
+    if (granary_gc_world_stands())
+        atomic_fetch_add(&world, 1);
+}
