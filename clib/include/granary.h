@@ -110,6 +110,126 @@ GRANARY_API int granary_get_stats(granary_stats *stats, size_t bytes);
  * Returns 0, or -1 with errno EINVAL (unknown format) or that of write. */
 GRANARY_API int granary_report(int fd, const char *format);
 
+/* ---- objects whose references cannot dangle ----------------------------------------------------------- */
+
+/* Objects of a type are kept in a list. Deleting one makes every reference to it read as Null. The rules, for runtimes
+ * of languages that have such objects and for programs that want them: docs/design/object.md.
+ *
+ * A reference is a number: 0 is Null, and one to a deleted object reads as Null for ever. All functions take any
+ * number. A variable (granary_var) is a reference that is counted: while it holds a deleted object, that keeps its
+ * place in the list, and its memory is not used for another one. Set variables with granary_object_set only, and let
+ * go of them with granary_object_clear; those in the fields of an object let go when it is deleted.
+ *
+ * All functions may be called from any thread at any time, but for types with GRANARY_OBJECT_SINGLE_OWNER, and not
+ * from a signal handler. Who may use the fields of an object while another thread deletes it is the program's to say. */
+typedef uint64_t granary_ref;
+typedef struct granary_var {
+    granary_ref ref;
+} granary_var;
+typedef struct granary_object_type granary_object_type;
+
+/* Where in the fields of an object there is something to let go of when it is deleted. */
+#define GRANARY_OBJECT_VAR 1   /* a granary_var */
+#define GRANARY_OBJECT_BLOCK 2 /* a pointer to a block of granary_malloc, or NULL: strings */
+#define GRANARY_OBJECT_ARRAY 3 /* such a pointer, and behind it a size_t: the number of elements in the block */
+
+typedef struct granary_object_field {
+    size_t offset;       /* bytes, a multiple of 8 */
+    uint32_t kind;       /* GRANARY_OBJECT_... */
+    uint32_t count;      /* how many side by side, as in an array in the object; 0 is 1 */
+    size_t stride;       /* bytes from one to the next, 0: without space between */
+    size_t element_bytes; /* GRANARY_OBJECT_ARRAY whose elements hold something: bytes of one, and what it holds */
+    const struct granary_object_field *element_fields;
+    size_t element_field_count;
+} granary_object_field;
+
+/* Flags of a type. */
+#define GRANARY_OBJECT_SINGLE_OWNER 1 /* one thread at a time calls for this type: faster, as it takes no lock */
+
+/* Makes a type whose objects have so many bytes, at most 1 GiB, and so many fields that hold something, in the order of
+ * their offsets. The name (127 bytes of it) is for messages. Objects lie at multiples of 8, or of 16 if bytes is such
+ * a multiple. A type is never taken back. NULL with errno EINVAL if a field is not inside of the object or not aligned,
+ * or overlaps the one before; ENOMEM if there is no memory. */
+GRANARY_API granary_object_type *granary_object_type_new(const char *name, size_t bytes,
+                                                         const granary_object_field *fields, size_t field_count,
+                                                         unsigned flags);
+GRANARY_API const char *granary_object_type_name(const granary_object_type *type);
+
+/* The type of an object, NULL for Null. */
+GRANARY_API granary_object_type *granary_object_type_of(granary_ref ref);
+
+/* Makes an object: all bytes zero, the last of the type's list. 0 with errno ENOMEM if there is no memory. */
+GRANARY_API granary_ref granary_object_new(granary_object_type *type);
+
+/* The object's fields, good to use until it is deleted; NULL for Null. */
+GRANARY_API void *granary_object_get(granary_ref ref);
+
+/* The same, but for Null the program is stopped with a message: "Object does not exist." and, with
+ * GRANARY_DEBUG_ALLOC=1, where it was made and deleted, if it is one of the last 65536 of its type. */
+GRANARY_API void *granary_object_must(granary_ref ref);
+
+/* Deletes the object, in this order: references to it become Null; its fields let go; its handle is forgotten; the list
+ * lets go. *ref becomes 0. Nothing happens if it is Null. delete_var also lets go of the variable. */
+GRANARY_API void granary_object_delete(granary_ref *ref);
+GRANARY_API void granary_object_delete_var(granary_var *variable);
+
+/* Deletes every object of a type, in the order of the list. Returns how many that were. */
+GRANARY_API size_t granary_object_delete_each(granary_object_type *type);
+
+/* Counted variables. set counts the new object before it lets go of the old one; a reference to an object whose memory
+ * was given back already makes it 0. */
+GRANARY_API void granary_object_set(granary_var *variable, granary_ref ref);
+GRANARY_API void granary_object_clear(granary_var *variable);
+
+/* 1 or 0. Deleted objects are Null, and so equal to each other. */
+GRANARY_API int granary_object_is_null(granary_ref ref);
+GRANARY_API int granary_object_equal(granary_ref a, granary_ref b);
+
+/* The list. after and before go on from the old place of a deleted object that a variable still holds. 0 at the end. */
+GRANARY_API granary_ref granary_object_first(granary_object_type *type);
+GRANARY_API granary_ref granary_object_last(granary_object_type *type);
+GRANARY_API granary_ref granary_object_after(granary_ref ref);
+GRANARY_API granary_ref granary_object_before(granary_ref ref);
+
+/* Moves an object to the place right after, or before, another one of its type. 0, or -1 with errno EINVAL if one of
+ * them has no place in a list, or they are of two types. */
+GRANARY_API int granary_object_insert_after(granary_ref ref, granary_ref to);
+GRANARY_API int granary_object_insert_before(granary_ref ref, granary_ref to);
+
+/* Iteration in the order of the list. The object at hand is held, so that it, and any other, may be deleted in the
+ * body; objects made in the body are visited. Who leaves early calls granary_object_stop.
+ *
+ *   for (granary_ref r = granary_object_start(t); r != 0; r = granary_object_next(t, r)) { ... } */
+GRANARY_API granary_ref granary_object_start(granary_object_type *type);
+GRANARY_API granary_ref granary_object_next(granary_object_type *type, granary_ref current);
+GRANARY_API void granary_object_stop(granary_object_type *type, granary_ref current);
+
+/* The number of an object, for languages that keep one in an integer: given when it is first asked for, counted from 1
+ * over all types, never given again. 0 for Null, and if there is no memory to remember it. from_handle is 0 for a number
+ * that is unknown, or that of a deleted object or of one of another type. */
+GRANARY_API int64_t granary_object_handle(granary_ref ref);
+GRANARY_API granary_ref granary_object_from_handle(granary_object_type *type, int64_t handle);
+
+typedef struct granary_object_stats {
+    uint64_t alive;      /* objects */
+    uint64_t unreleased; /* deleted, but variables still hold them */
+    uint64_t made;       /* objects made in all */
+    uint64_t slots;      /* objects that there was memory for at one time */
+    uint64_t free;       /* of those, what the next objects get */
+    uint64_t retired;    /* of those, used up: a slot serves two thousand million objects */
+    uint64_t bytes;      /* of the heap now, for the fields */
+} granary_object_stats;
+
+/* Fills *stats. bytes is sizeof(granary_object_stats) of the caller. 0, or -1 with errno EINVAL. */
+GRANARY_API int granary_object_get_stats(granary_object_type *type, granary_object_stats *stats, size_t bytes);
+
+/* Gives memory back that is of deleted objects only, and returns how many bytes that were. */
+GRANARY_API size_t granary_object_trim(granary_object_type *type);
+
+/* Prints to stderr what was not deleted, by type and, with GRANARY_DEBUG_ALLOC=1, by the place where it was made; with
+ * that it is printed at the end of the process as well. Returns the number of objects. */
+GRANARY_API size_t granary_object_report(void);
+
 #ifdef __cplusplus
 }
 #endif
