@@ -242,7 +242,7 @@ func TestBaseAndSizeOfAnyAddress(t *testing.T) {
 		}
 	})
 	local := 0
-	for _, p := range []unsafe.Pointer{nil, unsafe.Pointer(&local), unsafe.Pointer(h.core), unsafe.Add(nil, 8)} {
+	for _, p := range []unsafe.Pointer{nil, unsafe.Pointer(&local), unsafe.Pointer(h.core), unsafe.Add(nil, 1<<40)} {
 		if h.Base(p) != nil || h.Size(p) != 0 || h.IsHeapPointer(p) {
 			t.Errorf("%v is taken for an object", p)
 		}
@@ -703,60 +703,74 @@ func TestIncrementalCollectionEndsAndReports(t *testing.T) {
 	})
 }
 
-func TestMissingBarrierIsFound(t *testing.T) {
-	var found []*VerifyError
-	h := newPlainHeap(t, WithMode(Manual), WithHelpers(0), WithVerify(func(e *VerifyError) { found = append(found, e) }))
-	s := must(h.NewStack(1000))
-	hide := func(m *Mutator, set func(p *Ptr[node], to *node)) {
-		root := must(NewHandle(m, tree(m, s, 14), Normal))
-		for m.CollectIncremental(0) {
-			// A leaf changes its place again and again: what is marked already gets what is not.
-			from, to := root.Get(), root.Get()
-			for range 12 {
-				from, to = from.left.Get(), to.right.Get()
+// unmarked finds a parent of leaves that marking has not come to.
+func unmarked(h *Heap, n *node) *node {
+	for _, child := range []*node{n.left.Get(), n.right.Get()} {
+		if child == nil {
+			return nil
+		}
+		if child.left.IsNil() {
+			if h.core.IsMarked(addrOf(unsafe.Pointer(n))) || h.core.IsMarked(addrOf(unsafe.Pointer(child))) {
+				return nil
 			}
-			moved := from.left.Get()
-			set(&from.left, to.left.Get())
-			set(&to.left, moved)
+			return n
 		}
-		root.Free()
+		if found := unmarked(h, child); found != nil {
+			return found
+		}
 	}
-	mutate(t, h, func(m *Mutator) {
-		hide(m, func(p *Ptr[node], to *node) { p.Set(to) })
-		if len(found) != 0 {
-			t.Errorf("with Set: %v", found[0])
-		}
-		hide(m, func(p *Ptr[node], to *node) { *p = PtrTo(to) })
-		if len(found) == 0 {
-			t.Fatal("pointers are written without Set, and nobody notices")
-		}
-		e := found[0]
-		if !e.Lost || !e.Incremental || e.Size != 32 || !strings.Contains(e.Error(), "without Set") ||
-			!strings.Contains(e.Type, "node") {
-			t.Errorf("%v", e)
-		}
-	})
+	return nil
 }
 
-func TestMissingBarrierOfARootIsFound(t *testing.T) {
-	var found []*VerifyError
-	h := newPlainHeap(t, WithMode(Manual), WithHelpers(0), WithVerify(func(e *VerifyError) { found = append(found, e) }))
-	s := must(h.NewStack(1000))
-	mutate(t, h, func(m *Mutator) {
-		root := must(NewHandle(m, tree(m, s, 14), Normal))
-		m.CollectIncremental(0)
-		leaf := root.Get()
-		for range 13 {
-			leaf = leaf.right.Get()
+func TestMissingBarrierIsFound(t *testing.T) {
+	for _, place := range []string{"object", "root"} {
+		for _, withSet := range []bool{true, false} {
+			var found []*VerifyError
+			h := newPlainHeap(t, WithMode(Manual), WithHelpers(0),
+				WithVerify(func(e *VerifyError) { found = append(found, e) }))
+			s := must(h.NewStack(1000))
+			var moved *node
+			mutate(t, h, func(m *Mutator) {
+				root := must(NewHandle(m, tree(m, s, 14), Normal))
+				box := must(NewHandle[node](m, nil, Normal))
+				if !m.CollectIncremental(0) {
+					t.Fatal("marking is over at once")
+				}
+				parent := unmarked(h, root.Get())
+				moved = parent.right.Get()
+				if place == "root" {
+					box.Set(moved)
+				} else {
+					// The new object is marked, and not looked into.
+					box.Set(must(Make[node](m)))
+					parent = unmarked(h, root.Get())
+					moved = parent.right.Get()
+					box.Get().left.Set(moved)
+				}
+				if withSet {
+					parent.right.Set(nil)
+				} else {
+					parent.right = PtrTo[node](nil)
+				}
+				for m.CollectIncremental(0) {
+				}
+			})
+			if withSet {
+				if len(found) != 0 {
+					t.Errorf("%s, with Set: %v", place, found[0])
+				}
+				continue
+			}
+			if len(found) != 1 {
+				t.Fatalf("%s: a pointer is written without Set, and %d errors are found", place, len(found))
+			}
+			e := found[0]
+			if !e.Lost || !e.Incremental || e.Addr != uintptr(unsafe.Pointer(moved)) || e.Size != 32 ||
+				!strings.Contains(e.Error(), "without Set") || !strings.Contains(e.Type, "node") {
+				t.Errorf("%s: %v", place, e)
+			}
 		}
-		s.Push(uintptr(unsafe.Pointer(leaf.right.Get())))
-		leaf.right = PtrTo[node](nil)
-		for m.CollectIncremental(0) {
-		}
-		if len(found) != 1 || found[0].Addr != s.At(0) {
-			t.Errorf("found: %v", found)
-		}
-	})
+	}
 }
 
 func TestManyGoroutinesAllocateThroughOneHeap(t *testing.T) {

@@ -58,6 +58,8 @@ func (h *Heap) markRoots() {
 		h.core.MarkRange(from, to)
 		return true
 	})
+	h.world.mu.Lock()
+	defer h.world.mu.Unlock()
 	for _, m := range h.world.mutators {
 		if m.finalizing != 0 {
 			h.core.MarkAddress(uintptr(m.finalizing))

@@ -116,15 +116,9 @@ func (h *Heap) makeKind(l *layout, slice bool) (typeKind, error) {
 	case l.count == l.words:
 		return typeKind{kind: Conservative}, nil // all words are addresses
 	}
-	bitmap := sys.Addr(uintptr(unsafe.Pointer(unsafe.SliceData(l.bitmap)))) // on the Go heap, where nothing moves
-	descriptor := uintptr(0)
-	if slice {
-		ok := false
-		if descriptor, ok = h.core.MakeArrayDescriptor(bitmap, l.words); !ok {
-			return typeKind{}, ErrNoMemory
-		}
-	} else {
-		descriptor = h.core.MakeDescriptor(bitmap, l.words)
+	descriptor, err := h.describe(l, slice)
+	if err != nil {
+		return typeKind{}, err
 	}
 	if known, ok := h.types.byDescriptor[descriptor]; ok {
 		return typeKind{kind: known}, nil
@@ -135,6 +129,27 @@ func (h *Heap) makeKind(l *layout, slice bool) (typeKind, error) {
 	}
 	h.types.byDescriptor[descriptor] = Kind(kind)
 	return typeKind{kind: Kind(kind)}, nil
+}
+
+// describe has the core make the descriptor of a layout.
+func (h *Heap) describe(l *layout, slice bool) (descriptor uintptr, err error) {
+	bytes := uintptr(len(l.bitmap)) * wordBytes
+	bitmap := memory(bytes) // the core reads addresses outside of the Go heap only
+	if bitmap == 0 {
+		return 0, ErrNoMemory
+	}
+	defer sys.Release(bitmap, sys.AlignUp(bytes, sys.PageBytes()))
+	for i, word := range l.bitmap {
+		(bitmap + sys.Addr(uintptr(i)*wordBytes)).SetWord(uintptr(word))
+	}
+	if !slice {
+		return h.core.MakeDescriptor(bitmap, l.words), nil
+	}
+	descriptor, ok := h.core.MakeArrayDescriptor(bitmap, l.words)
+	if !ok {
+		return 0, ErrNoMemory
+	}
+	return descriptor, nil
 }
 
 // typeName is what is known of the type of the object at an address.
