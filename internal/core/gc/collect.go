@@ -94,6 +94,9 @@ func (h *Heap) Drain(deadline uint64) bool {
 	} else {
 		m := h.marker(0)
 		h.setUp(m, 0)
+		if h.marking.queue.head != 0 { // of a slice with helpers
+			h.moveAll(&m.own, &h.marking.queue)
+		}
 		done = h.drainOwn(m, deadline)
 	}
 	if !done {
@@ -137,7 +140,7 @@ func (h *Heap) FinishMarking() {
 	w := &h.marking
 	h.drainAll()
 	h.finishFinalization()
-	w.helpers = 0
+	h.StartHelpers(0)
 	if h.mode&ModeVerify != 0 && w.partial == 0 {
 		h.verify()
 	}

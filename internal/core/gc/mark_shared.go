@@ -29,13 +29,34 @@ func (h *Heap) HelpersWanted() uint32 {
 // helperLiveBytes is how much a collection has to mark for each helper, as what lived after the one before says.
 const helperLiveBytes = 4 << 20
 
-// StartHelpers says that up to so many threads may call Help while Drain runs. It is called before Drain, by the
-// driver, and holds until the collection's end; 0 makes Drain work alone, without the cost of sharing.
+// StartHelpers says that up to so many threads may call Help from now on. The driver calls it after BeginCycle, and
+// then Drain, without which the helpers have nothing to do but wait. It holds until the collection's end; 0 makes Drain
+// work alone, without the cost of sharing.
 func (h *Heap) StartHelpers(helpers uint32) {
+	w := &h.marking
 	if helpers > markersMost-1 {
 		helpers = markersMost - 1
 	}
-	h.marking.helpers = helpers
+	sys.Lock(&w.lock)
+	w.helpers = helpers
+	if helpers == 0 {
+		atomic.StoreUint32(&w.done, 1)
+	} else if !w.isOpen() {
+		w.open()
+	}
+	sys.Unlock(&w.lock)
+}
+
+// isOpen reports whether helpers may join the round.
+func (w *marking) isOpen() bool { return w.joined != 0 && w.done == 0 && w.stop == 0 }
+
+// open begins a round. The driver is its first worker.
+func (w *marking) open() {
+	w.round++
+	w.joined = 1
+	atomic.StoreUint32(&w.done, 0)
+	atomic.StoreUint32(&w.idle, 0)
+	atomic.StoreUint32(&w.stop, 0)
 }
 
 // Help works for the collection as the helper with that number, from 1 on, until nothing is left to do. It returns at
@@ -70,15 +91,13 @@ func (h *Heap) drainShared(deadline uint64) bool {
 	return w.done != 0
 }
 
-// openRound begins work that helpers may join. The driver is the first worker, and takes what was left in the shared
-// queue.
+// openRound makes sure that a round is open. The driver takes what an earlier one left in the shared queue.
 func (h *Heap) openRound(m *marker) uint32 {
 	w := &h.marking
 	sys.Lock(&w.lock)
-	w.round++
-	w.joined, w.done = 1, 0
-	atomic.StoreUint32(&w.idle, 0)
-	atomic.StoreUint32(&w.stop, 0)
+	if !w.isOpen() {
+		w.open()
+	}
 	if w.queue.head != 0 {
 		h.moveAll(&m.own, &w.queue)
 	}
@@ -92,7 +111,7 @@ func (h *Heap) joinRound(number uint32) (round uint32, joined bool) {
 	if number == 0 || number >= markersMost || !sys.Lock(&w.lock) {
 		return 0, false
 	}
-	joined = w.joined != 0 && w.done == 0 && w.joined <= w.helpers && atomic.LoadUint32(&w.stop) == 0
+	joined = w.isOpen() && w.joined <= w.helpers
 	if joined {
 		w.joined++
 	}
