@@ -74,11 +74,11 @@ func (h *Heap) countDirty(first blockRef, blocks uintptr) uintptr {
 	return count
 }
 
-// linkRun makes free blocks that no list holds a run, and puts it on its list.
-func (h *Heap) linkRun(first blockRef, blocks uintptr, stamp uint64) {
+// linkRun makes free blocks that no list holds, dirty ones among them, a run, and puts it on its list.
+func (h *Heap) linkRun(first blockRef, blocks, dirty uintptr, stamp uint64) {
 	hd := h.header(first)
 	hd.state, hd.flags = stateFree, 0
-	hd.blocks, hd.stamp = uint32(blocks), stamp
+	hd.blocks, hd.marked, hd.stamp = uint32(blocks), uint32(dirty), stamp
 	h.header(first + blockRef(blocks) - 1).runEnd = first
 	f := &h.free
 	list := freeList(blocks)
@@ -101,7 +101,7 @@ func (h *Heap) linkRun(first blockRef, blocks uintptr, stamp uint64) {
 	}
 	f.filled |= 1 << list
 	f.blocks += blocks
-	f.dirty += h.countDirty(first, blocks)
+	f.dirty += dirty
 }
 
 // unlinkRun takes a run off its list.
@@ -125,7 +125,7 @@ func (h *Heap) unlinkRun(first blockRef) {
 	}
 	hd.state, hd.next, hd.prev = stateNone, 0, 0
 	f.blocks -= blocks
-	f.dirty -= h.countDirty(first, blocks)
+	f.dirty -= uintptr(hd.marked)
 }
 
 // isFree reports whether a block, which may lie anywhere, belongs to a free run.
@@ -133,14 +133,16 @@ func (h *Heap) isFree(block blockRef) bool { return h.ours(block) && *h.indexEnt
 
 // giveRun makes blocks free that are on no list, whose index is 0. Free neighbours join them; the time since which the
 // whole is free is that of the longest part.
-func (h *Heap) giveRun(first blockRef, blocks uintptr, stamp uint64) {
-	longest := blocks
+func (h *Heap) giveRun(first blockRef, blocks uintptr) {
+	longest, stamp := blocks, uint64(0)
+	dirty := h.countDirty(first, blocks)
 	if h.isFree(first - 1) {
 		before := h.header(first - 1).runEnd
 		more := uintptr(h.header(before).blocks)
 		if more > longest {
 			longest, stamp = more, h.header(before).stamp
 		}
+		dirty += uintptr(h.header(before).marked)
 		h.unlinkRun(before)
 		first = before
 		blocks += more
@@ -150,10 +152,11 @@ func (h *Heap) giveRun(first blockRef, blocks uintptr, stamp uint64) {
 		if more > longest {
 			stamp = h.header(after).stamp
 		}
+		dirty += uintptr(h.header(after).marked)
 		h.unlinkRun(after)
 		blocks += more
 	}
-	h.linkRun(first, blocks, stamp)
+	h.linkRun(first, blocks, dirty, stamp)
 }
 
 // freeBlocks makes blocks free that were in use.
@@ -161,7 +164,7 @@ func (h *Heap) freeBlocks(first blockRef, blocks uintptr) {
 	h.header(first).state = stateNone
 	h.setIndex(first, blocks, 0)
 	h.setDirty(first, blocks)
-	h.giveRun(first, blocks, 0)
+	h.giveRun(first, blocks)
 }
 
 // setIndex has blocks belong to what begins with block to, or to nothing.
@@ -178,14 +181,18 @@ func (h *Heap) takeBlocks(blocks uintptr) blockRef {
 	if first == 0 {
 		return 0
 	}
-	hd := h.header(first)
-	rest, stamp := uintptr(hd.blocks)-blocks, hd.stamp
-	h.unlinkRun(first)
-	if rest != 0 {
-		h.linkRun(first+blockRef(blocks), rest, stamp)
-	}
+	h.splitRun(first, blocks)
 	h.setIndex(first, blocks, first)
 	return first
+}
+
+// splitRun takes a run off its list and puts all but its first blocks back.
+func (h *Heap) splitRun(first blockRef, blocks uintptr) {
+	hd := h.header(first)
+	h.unlinkRun(first)
+	if rest := uintptr(hd.blocks) - blocks; rest != 0 {
+		h.linkRun(first+blockRef(blocks), rest, uintptr(hd.marked)-h.countDirty(first, blocks), hd.stamp)
+	}
 }
 
 // findRun looks for the run of which takeBlocks takes.

@@ -81,6 +81,8 @@ func unchain(head *sys.Addr, object sys.Addr, class uintptr) {
 		*head = object + sys.Addr(granulesOf(class)<<granuleShift)
 		return
 	}
+	// The next allocation reads its first word, and the program all of it.
+	sys.Prefetch(sys.Addr(link))
 	*head = sys.Addr(link &^ endOfChain)
 	sys.CompilerBarrier()
 	object.SetWord(0)

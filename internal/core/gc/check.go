@@ -22,6 +22,9 @@ func (h *Heap) Check() string {
 	if wrong := h.checkChains(); wrong != "" {
 		return wrong
 	}
+	if wrong := h.CheckMarks(); wrong != "" {
+		return wrong
+	}
 	return h.CheckFinalization()
 }
 
@@ -56,7 +59,7 @@ func (h *Heap) checkBlocks(seen *blockCounts) string {
 			wrong = h.checkLarge(block, hd)
 		case stateFree:
 			seen.free += uintptr(hd.blocks)
-			seen.dirty += h.countDirty(block, uintptr(hd.blocks))
+			seen.dirty += uintptr(hd.marked)
 			seen.runs++
 			wrong = h.checkFreeRun(block, hd)
 			if wasFree {
@@ -145,6 +148,9 @@ func (h *Heap) checkFreeRun(block blockRef, hd *header) string {
 	blocks := uintptr(hd.blocks)
 	if blocks == 0 || !h.belong(block, blocks, 0) {
 		return "gc: the index of free blocks names something"
+	}
+	if h.countDirty(block, blocks) != uintptr(hd.marked) {
+		return "gc: the dirty blocks of a free run are miscounted"
 	}
 	if h.header(block+blockRef(blocks)-1).runEnd != block {
 		return "gc: the last block of a free run does not know the first"

@@ -47,7 +47,7 @@ type header struct {
 	queueNext  blockRef
 	runEnd     blockRef // in the last block of a free run: its first
 	epoch      uint32   // small: the collection after which it was swept; differs from the heap's: to be swept
-	marked     uint32   // objects marked
+	marked     uint32   // objects marked; free: blocks that need not read as zero
 	stamp      uint64   // free: since when, nanoseconds; large: the next byte to be scanned
 
 	marks [4]uint64 // a bit a granule, set at the start of a marked object

@@ -121,7 +121,7 @@ func (h *Heap) expandLocked(need uintptr) bool {
 		h.setDirty(first, blocks)
 	}
 	h.counts.blocks += blocks
-	h.giveRun(first, blocks, 0)
+	h.giveRun(first, blocks)
 	if end<<blockShift > h.highest {
 		atomic.StoreUintptr(&h.highest, end<<blockShift)
 	}

@@ -59,7 +59,7 @@ func (h *Heap) releaseSome(now, age uint64, done *space.Released) bool {
 		for run := h.free.first[list&63]; run != 0; {
 			hd := h.header(run)
 			next := hd.next
-			if h.countDirty(run, uintptr(hd.blocks)) != 0 {
+			if hd.marked != 0 {
 				if hd.stamp == 0 {
 					hd.stamp = now
 				}
@@ -96,6 +96,7 @@ func (h *Heap) releaseRun(run blockRef, hd *header, old uint64, done *space.Rele
 				return
 			}
 			h.setClean(first, uintptr(last-first))
+			hd.marked -= uint32(last - first)
 			h.free.dirty -= uintptr(last - first)
 			dropped += uintptr(last-first) << blockShift
 		}
@@ -112,7 +113,6 @@ func (h *Heap) releaseRun(run blockRef, hd *header, old uint64, done *space.Rele
 		done.Longest = old
 	}
 	h.counts.released += uint64(dropped)
-	stamp := hd.stamp
 	h.unlinkRun(run)
-	h.linkRun(run, blocks, stamp)
+	h.linkRun(run, blocks, uintptr(hd.marked), hd.stamp)
 }

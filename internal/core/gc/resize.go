@@ -42,11 +42,7 @@ func (h *Heap) resizeLarge(block blockRef, hd *header, bytes uintptr) bool {
 		if !h.isFree(end) || uintptr(h.header(end).blocks) < blocks-was {
 			return false
 		}
-		rest, stamp := uintptr(h.header(end).blocks)-(blocks-was), h.header(end).stamp
-		h.unlinkRun(end)
-		if rest != 0 {
-			h.linkRun(block+blockRef(blocks), rest, stamp)
-		}
+		h.splitRun(end, blocks-was)
 		h.setIndex(end, blocks-was, block)
 		hd.blocks = uint32(blocks)
 		h.counts.large += blocks - was

@@ -83,6 +83,7 @@ func (h *Heap) disclaimBlock(block blockRef, hd *header) (kept uintptr) {
 type sweepStart struct {
 	first          blockRef // blocks that are free, or become so, and are not on a list yet; 0: none
 	blocks         uintptr
+	dirty          uintptr
 	fresh          bool // some of them were not free before
 	scanned, plain uintptr
 }
@@ -122,6 +123,9 @@ func (s *sweepStart) join(h *Heap, block blockRef, blocks uintptr, fresh bool) {
 		h.header(block).state = stateNone
 		h.setIndex(block, blocks, 0)
 		h.setDirty(block, blocks)
+		s.dirty += blocks
+	} else {
+		s.dirty += uintptr(h.header(block).marked)
 	}
 	if s.fresh != fresh && s.blocks != 0 {
 		// Free and freed blocks side by side: the run that is on a list leaves it.
@@ -140,9 +144,9 @@ func (s *sweepStart) join(h *Heap, block blockRef, blocks uintptr, fresh bool) {
 // flush puts them on a list, if they are not a run that is on one already.
 func (s *sweepStart) flush(h *Heap) {
 	if s.fresh {
-		h.linkRun(s.first, s.blocks, 0)
+		h.linkRun(s.first, s.blocks, s.dirty, 0)
 	}
-	s.first, s.blocks, s.fresh = 0, 0, false
+	s.first, s.blocks, s.dirty, s.fresh = 0, 0, 0, false
 }
 
 func (h *Heap) sortSmall(s *sweepStart, block blockRef, hd *header) {
