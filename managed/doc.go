@@ -17,16 +17,17 @@
 //
 // # Rules
 //
-// A goroutine touches objects as a mutator only: inside of Do, or between Attach and Detach, and not inside of Blocking.
-// It reaches safepoints: each call that allocates is one, and Safepoint. A pointer in a Go variable keeps nothing alive.
-// What a call has returned is safe until the mutator's next safepoint; by then it must be reachable from a root.
+// A goroutine touches objects as a mutator only: inside of Do, or between Attach and Detach, and not inside of
+// Blocking. It reaches safepoints: each call that allocates is one, and Safepoint. A pointer in a Go variable keeps
+// nothing alive. What a call has returned is safe until the mutator's next safepoint; by then it must be reachable
+// from a root.
 //
 // Roots are Handles (normal and pinned ones), the used part of every Stack, registered ranges of memory outside of the
 // Go heap, and uncollectable objects.
 //
-// Objects hold no Go pointers: Make and MakeSlice refuse such types and name the field. Fields that refer to objects are
-// a Ptr, a Slice, a Word or a Weak. They are changed by Set, which tells the collector while it marks in slices; the
-// option WithVerify finds places that forget it. Layouts are exact: what is not such a field is never taken for an
+// Objects hold no Go pointers: Make and MakeSlice refuse such types and name the field. Fields that refer to objects
+// are a Ptr, a Slice, a Word or a Weak. They are changed by Set, which tells the collector while it marks in slices;
+// the option WithVerify finds places that forget it. Layouts are exact: what is not such a field is never taken for an
 // address. Alloc with the kind Conservative makes objects of which any word may be one.
 //
 // # Structures

@@ -12,8 +12,8 @@ type Order uint32
 
 // The orders of finalization.
 const (
-	// Topological runs the finalizer of an object before those of objects that it reaches. An object that reaches itself
-	// is never finalized; Stats.Cycles counts that.
+	// Topological runs the finalizer of an object before those of objects that it reaches. An object that reaches
+	// itself is never finalized; Stats.Cycles counts that.
 	Topological Order = core.OrderTopological
 	// IgnoreSelf is the same, but an object's own address in the object does not count.
 	IgnoreSelf Order = core.OrderIgnoreSelf

@@ -20,8 +20,8 @@ const (
 	WeakShort
 	// WeakLong handles do not either, but refer to the object until it will not be brought back by a finalizer.
 	WeakLong
-	// Pinned handles are Normal ones that also say that the address is known elsewhere. Nothing ever moves in this heap;
-	// they are counted apart.
+	// Pinned handles are Normal ones that also say that the address is known elsewhere. Nothing ever moves in this
+	// heap; they are counted apart.
 	Pinned
 	handleKinds
 )

@@ -55,7 +55,8 @@ func (m *Mutator) Detach() {
 	m.heap = nil
 }
 
-// Do calls f with a mutator for the time of the call. It is cheaper than Attach and Detach. The only error is ErrClosed.
+// Do calls f with a mutator for the time of the call. It is cheaper than Attach and Detach. The only error is
+// ErrClosed.
 func (h *Heap) Do(f func(m *Mutator)) error {
 	m, err := h.takeIdle()
 	if err != nil {

@@ -7,8 +7,8 @@ import (
 )
 
 // Stack is a stack of words whose used part is a root: an interpreter can use it as its own. Every word may be an
-// address of an object, or inside of one, or anything else. It lies outside of the Go heap and belongs to one mutator at
-// a time.
+// address of an object, or inside of one, or anything else. It lies outside of the Go heap and belongs to one mutator
+// at a time.
 type Stack struct {
 	base   sys.Addr
 	length int // words in use

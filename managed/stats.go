@@ -203,7 +203,9 @@ func (h *Heap) addKinds(s *Stats) {
 		var k core.KindStats
 		h.core.ReadKind(uint32(kind), &k)
 		live += int64(k.LiveBytes)
-		stats := KindStats{LiveBytes: int64(k.LiveBytes), LargeObjects: int64(k.LargeObjects), LargeBytes: int64(k.LargeBytes)}
+		stats := KindStats{
+			LiveBytes: int64(k.LiveBytes), LargeObjects: int64(k.LargeObjects), LargeBytes: int64(k.LargeBytes),
+		}
 		for i := range k.Classes {
 			if c := &k.Classes[i]; c.Blocks != 0 {
 				stats.Classes = append(stats.Classes, ClassStats{

@@ -8,8 +8,8 @@ import (
 // This file: what only drivers in Go programs call.
 
 // DropChains empties all caches: what waits in them is found by the collection that begins next, as other free objects
-// are. It is for drivers whose threads stand at safepoints, where none is amid an allocation. The caller is between Hold
-// and Unhold, before BeginCycle.
+// are. It is for drivers whose threads stand at safepoints, where none is amid an allocation. The caller is between
+// Hold and Unhold, before BeginCycle.
 func (h *Heap) DropChains() {
 	for c := h.caches; c != 0; c = c.state().next {
 		for kind := uint32(0); kind < cachedKinds; kind++ {

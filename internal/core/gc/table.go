@@ -126,7 +126,8 @@ func (h *Heap) trimTable(t *table) {
 	}
 }
 
-// resizeTable moves the entries into 1<<bits slots. It returns false, and the table is as it was, if there is no memory.
+// resizeTable moves the entries into 1<<bits slots. It returns false, and the table is as it was, if there is no
+// memory.
 func (h *Heap) resizeTable(t *table, bits uint32) bool {
 	bytes := uintptr(1) << (bits + t.entryShift)
 	was := *t

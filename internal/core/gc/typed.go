@@ -10,8 +10,8 @@ const (
 	wordBits       = 64
 )
 
-// layouts is the memory of all layouts, in chunks that are whole runs of the space. They are never given back, as nobody
-// knows when the last object of one is gone, and never move. Under Heap.lock.
+// layouts is the memory of all layouts, in chunks that are whole runs of the space. They are never given back, as
+// nobody knows when the last object of one is gone, and never move. Under Heap.lock.
 //
 //	chunk   address of the chunk before, 0 for none; bytes used; layouts
 type layouts struct {
@@ -47,7 +47,8 @@ func allSet(bitmap sys.Addr, bits uintptr) bool {
 }
 
 // MakeDescriptor describes objects of which word i is an address if bit i%64 of the word i/64 at bitmap is set, of bits
-// bits in all; words behind are none. Without memory for a long one the descriptor makes all words of the prefix ambiguous.
+// bits in all; words behind are none. Without memory for a long one the descriptor makes all words of the prefix
+// ambiguous.
 func (h *Heap) MakeDescriptor(bitmap sys.Addr, bits uintptr) uintptr {
 	bits = lastBit(bitmap, bits)
 	if allSet(bitmap, bits) {

@@ -38,10 +38,16 @@ type finalLink struct {
 const finalLinkWord = 3 // of an object, behind its references
 
 var finalModelTests = []kit.Test{
-	{Name: "a model agrees on links and finalizers of random graphs", Run: func(t kit.T) { runFinalModel(t, 1, 0, false) }},
-	{Name: "the model agrees with interior addresses", Run: func(t kit.T) { runFinalModel(t, 2, gc.ModeInterior, false) }},
-	{Name: "the model agrees without java's rules", Run: func(t kit.T) { runFinalModel(t, 3, 0, true) }},
+	{Name: "a model agrees on links and finalizers of random graphs", Run: finalModelAgrees},
+	{Name: "the model agrees with interior addresses", Run: finalModelInterior},
+	{Name: "the model agrees without java's rules", Run: finalModelPlain},
 }
+
+func finalModelAgrees(t kit.T) { runFinalModel(t, 1, 0, false) }
+
+func finalModelInterior(t kit.T) { runFinalModel(t, 2, gc.ModeInterior, false) }
+
+func finalModelPlain(t kit.T) { runFinalModel(t, 3, 0, true) }
 
 func runFinalModel(t kit.T, seed uint64, mode uint32, plain bool) {
 	m := &finalModel{
