@@ -111,7 +111,7 @@ const blocksPerClock = 16 // blocks, or pieces of large objects, that are scanne
 // told all to stop.
 func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
 	w := &h.marking
-	for blocks := uint32(1); ; blocks++ {
+	for blocks := uint32(0); ; {
 		if m.own.head == 0 {
 			if m.ringFrom == m.ringTo {
 				return true
@@ -119,6 +119,7 @@ func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
 			h.emptyRing(m)
 			continue
 		}
+		blocks++
 		h.scanBlock(m, h.dequeue(&m.own))
 		if m.shared != 0 && blocks%shareEvery == 0 {
 			if atomic.LoadUint32(&w.stop) != 0 {

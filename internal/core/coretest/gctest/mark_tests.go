@@ -18,7 +18,7 @@ var markTests = []Test{
 	{Name: "which addresses keep a small object alive", Run: testSmallAddresses},
 	{Name: "which addresses keep a large object alive", Run: testLargeAddresses},
 	{Name: "addresses in the later blocks of large objects are found", Run: testLaterBlocks},
-	{Name: "uncollectable objects are roots until they are freed", Run: testUncollectable},
+	{Name: "uncollectable objects are roots until they are freed", Run: testUncollectableRoots},
 	{Name: "pointer-free objects keep nothing alive", Run: testPointerFree},
 	{Name: "an object that is only marked keeps nothing alive", Run: testSetMark},
 	{Name: "looking up addresses", Run: testLookUp},
@@ -276,7 +276,7 @@ func testLaterBlocks(t kit.T) {
 	}
 }
 
-func testUncollectable(t kit.T) {
+func testUncollectableRoots(t kit.T) {
 	r := newMarkRig(t, gc.ModeVerify)
 	var owners []sys.Addr
 	var kept, plain []*cell
