@@ -72,7 +72,7 @@ func (h *Heap) obtain(c Cache, class uintptr, slots sys.Addr, want uint32) (n ui
 		ref := h.newSpan(c, class, info)
 		sys.Lock(&ctl.lock) // it was free for this call before, so no interrupted one holds it
 		if ref != 0 {
-			h.addSpanLocked(ctl, ref)
+			h.addSpanLocked(ctl, class, ref)
 		}
 		// Where no span is to be had newSpan has sorted the blocks that waited: some may be of this class.
 		n = h.takeFromSpansLocked(ctl, info, slots, want)
@@ -120,7 +120,11 @@ func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, slots sys.Addr
 	return taken
 }
 
-func (h *Heap) addSpanLocked(ctl *central, ref space.Ref) {
+// addSpanLocked makes a span of newSpan one of the class. That it sets the span's class, and newSpan does not, is for
+// the sweep: it finds spans by their owner values, which it reads without a lock and may see before all that newSpan
+// wrote, and asks here, under the lock, whether the span is one of the class.
+func (h *Heap) addSpanLocked(ctl *central, class uintptr, ref space.Ref) {
+	h.span(ref).class = uint8(class)
 	ctl.spans++
 	ctl.spansTaken++
 	if ctl.spans > ctl.spansPeak {

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"sync/atomic"
 	"unsafe"
 
 	"granary/internal/core/space"
@@ -39,7 +40,7 @@ type Heap struct {
 
 	sweepLock  uint32
 	cachesLock uint32
-	caches     Cache // all there ever were
+	caches     Cache // all there ever were; read without the lock by firstCache
 	freeCaches Cache // those without a thread
 	cacheCount uint32
 	cachesPeak uint32
@@ -96,7 +97,7 @@ func (h *Heap) NewCache() Cache {
 		c = Cache(memory)
 		initCache(c)
 		c.header().next = h.caches
-		h.caches = c
+		atomic.StoreUintptr((*uintptr)(&h.caches), uintptr(c)) // others walk the list without the lock
 	} else {
 		sys.Unlock(&h.cachesLock)
 		return h.noCache
@@ -110,6 +111,9 @@ func (h *Heap) NewCache() Cache {
 	sys.Unlock(&h.cachesLock)
 	return c
 }
+
+// firstCache is the newest of the caches, whose header leads to the others. What initCache wrote is seen with it.
+func (h *Heap) firstCache() Cache { return Cache(atomic.LoadUintptr((*uintptr)(&h.caches))) }
 
 // DropCache hands a cache's blocks over and keeps the cache for another thread. The caller's thread must not use
 // it any more.

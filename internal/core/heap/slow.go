@@ -166,7 +166,7 @@ func (h *Heap) judge(class uintptr, block sys.Addr) int {
 func (h *Heap) isFree(class uintptr, block sys.Addr) bool {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
-	for c := h.caches; c != 0; c = c.header().next {
+	for c := h.firstCache(); c != 0; c = c.header().next {
 		b := c.classBin(class)
 		if b.newest&^freshTag == uintptr(block) || b.holds(block) {
 			return true

@@ -42,7 +42,7 @@ const (
 // No bit at or above fresh is set, and none in words below hint.
 type span struct {
 	space.Run       // Next and Prev: the list of the class. Stamp: since when it has been quiet
-	class     uint8 // const while the class has it
+	class     uint8 // const while the class has it; of a span that the class has no more it can still be here
 	list      uint8 // index of its list, or listNone
 	activity  uint8 // spanActive, spanQuiet or spanPurged: see purge.go
 	_         uint8
@@ -217,7 +217,7 @@ func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 		return 0
 	}
 	s := h.span(ref)
-	s.class, s.list, s.activity = uint8(class), listNone, spanActive
+	s.list, s.activity = listNone, spanActive // its class: see addSpanLocked
 	s.blocks, s.live, s.fresh, s.hint = info.blocks, 0, 0, 0
 	s.zeroFrom = 0
 	if !s.Zero {

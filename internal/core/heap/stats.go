@@ -56,7 +56,7 @@ func (h *Heap) ReadStats(stats *AllStats) {
 	stats.NormalFrees = atomic.LoadUint64(&h.lost.frees)
 	stats.NormalBytes = atomic.LoadUint64(&h.lost.bytes)
 	live := atomic.LoadInt64(&h.lost.live)
-	for c := h.caches; c != 0; c = c.header().next {
+	for c := h.firstCache(); c != 0; c = c.header().next {
 		n := &c.header().normal
 		stats.NormalMallocs += n.mallocs
 		stats.NormalFrees += n.frees
@@ -76,7 +76,7 @@ func (h *Heap) readClass(class uintptr, stats *ClassStats) {
 	ctl := &h.classes[class&63]
 	stats.BlockBytes, stats.SpanBytes = info.bytes, info.spanBytes
 	stats.BlocksCached = uint64(ctl.depotCount) * uint64(info.batch)
-	for c := h.caches; c != 0; c = c.header().next {
+	for c := h.firstCache(); c != 0; c = c.header().next {
 		b := c.classBin(class)
 		stats.Mallocs += b.mallocs
 		stats.AskedBytes += b.asked
