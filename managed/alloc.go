@@ -34,7 +34,10 @@ func (m *Mutator) Alloc(size int, kind Kind) (unsafe.Pointer, error) {
 		}
 	}
 	object, err := m.allocSlow(size, kind)
-	return object.Pointer(), err
+	if err != nil {
+		return nil, err
+	}
+	return object.Pointer(), nil
 }
 
 // allocSlow is for all that no cache of a P can serve.

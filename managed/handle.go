@@ -243,7 +243,7 @@ func (hd Handle[T]) Get() *T {
 	if hd.ref.isWeak() && object != 0 && barriers.Load() != 0 {
 		overwritten(object) // now it is reachable again, so marking must know it
 	}
-	return (*T)(sys.Addr(object).Pointer())
+	return pointer[T](object)
 }
 
 // Set makes the handle refer to another object of its heap, or to nothing. The caller is a mutator. Errors are

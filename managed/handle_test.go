@@ -199,3 +199,19 @@ func TestRangesAreRoots(t *testing.T) {
 		t.Errorf("a range at nil: %v", err)
 	}
 }
+
+func TestNothingIsNilForTheCompilerToo(t *testing.T) {
+	h := newHeap(t)
+	mutate(t, h, func(m *Mutator) {
+		n := must(Make[node](m))
+		weak := must(Make[struct{ w Weak[node] }](m))
+		hd := must(NewHandle[node](m, nil, Normal))
+		if n.left.Get() != nil || weak.w.Get() != nil || hd.Get() != nil || h.Base(nil) != nil {
+			t.Error("a reference to nothing is not nil")
+		}
+		if p, err := m.Alloc(-1, PointerFree); p != nil || err == nil {
+			t.Error("no object is not nil")
+		}
+		hd.Free()
+	})
+}

@@ -229,7 +229,7 @@ func (h *Heap) Base(p unsafe.Pointer) unsafe.Pointer {
 	if !h.usable() {
 		return nil
 	}
-	return h.core.BaseOf(addrOf(p)).Pointer()
+	return unsafe.Pointer(pointer[byte](uintptr(h.core.BaseOf(addrOf(p)))))
 }
 
 // Size is the number of bytes of the object that holds the address p, as they were rounded up; 0 if none does.

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 	"unsafe"
-
-	"granary/heap"
 )
 
 type node struct {

@@ -11,6 +11,12 @@ import (
 // their Set methods: while a collection is marking in slices, the object that a field named before is marked too, so
 // that all is marked which was reachable when the collection began.
 
+// An address that may be 0 becomes a pointer by a load of that type, here and elsewhere: of the result of
+// sys.Addr.Pointer the compiler knows that it is not nil.
+
+// pointer is such a conversion.
+func pointer[T any](addr uintptr) *T { return *(**T)(unsafe.Pointer(&addr)) }
+
 // barriers is 0 if a Set has nothing to do but to write: the number of heaps that are marking while their mutators run,
 // and barrierVerify times the number of those that check themselves.
 var barriers atomic.Int64
@@ -43,7 +49,7 @@ type Ptr[T any] struct {
 func PtrTo[T any](to *T) Ptr[T] { return Ptr[T]{addr: uintptr(unsafe.Pointer(to))} }
 
 // Get is what the field refers to, or nil.
-func (p Ptr[T]) Get() *T { return (*T)(sys.Addr(p.addr).Pointer()) }
+func (p *Ptr[T]) Get() *T { return *(**T)(unsafe.Pointer(&p.addr)) }
 
 // Set makes the field refer to something else, or to nothing.
 func (p *Ptr[T]) Set(to *T) {
@@ -79,7 +85,7 @@ func (s *Slice[T]) put(to []T) {
 }
 
 // Get is the array as a slice whose capacity is its length.
-func (s Slice[T]) Get() []T { return unsafe.Slice((*T)(sys.Addr(s.addr).Pointer()), s.length) }
+func (s *Slice[T]) Get() []T { return unsafe.Slice(*(**T)(unsafe.Pointer(&s.addr)), s.length) }
 
 // Len is the number of elements.
 func (s Slice[T]) Len() int { return s.length }
@@ -132,7 +138,7 @@ func (w *Weak[T]) Get() *T {
 	if w.addr != 0 && barriers.Load() != 0 {
 		overwritten(w.addr) // now it is reachable again, so marking must know it
 	}
-	return (*T)(sys.Addr(w.addr).Pointer())
+	return *(**T)(unsafe.Pointer(&w.addr))
 }
 
 // Set makes the field refer to something else, or to nothing. Errors are ErrNoObject, if the field does not lie in an
