@@ -1,6 +1,6 @@
 # The C library: the core compiled by gccgo, the glue by gcc, linked as one with link-time optimisation.
 
-CORE_PACKAGES := sys space heap object guard
+CORE_PACKAGES := sys space heap linear object guard
 CORE_PATH     := granary/internal/core
 CORE_BUILD    := $(B)/core
 # gccgo called directly does not read build constraints: files for the other compiler end in _gc.go.
@@ -73,6 +73,7 @@ $(eval $(call core_rule,sys,))
 $(eval $(call core_rule,space,$(call core_object,sys)))
 $(eval $(call core_rule,heap,$(call core_object,sys) $(call core_object,space)))
 $(eval $(call core_rule,gc,$(call core_object,sys) $(call core_object,space)))
+$(eval $(call core_rule,linear,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 $(eval $(call core_rule,object,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 $(eval $(call core_rule,guard,$(call core_object,sys) $(call core_object,space) $(call core_object,heap)))
 

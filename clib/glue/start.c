@@ -1,5 +1,6 @@
 /* The start and the end of the process: what the environment asks for, fork, the report. */
 #include "core.h"
+#include "linear.h"
 #include "report.h"
 
 #include <errno.h>
@@ -117,6 +118,7 @@ static void keep_from_children(void)
 
 static void fork_prepare(void)
 {
+    granary_linear_fork_prepare();
     granary_guard_fork_prepare();
     core_fork_prepare();
 }
@@ -125,12 +127,14 @@ static void fork_parent(void)
 {
     core_fork_parent();
     granary_guard_fork_parent();
+    granary_linear_fork_parent();
 }
 
 static void fork_child(void)
 {
     core_fork_child();
     granary_guard_fork_child();
+    granary_linear_fork_child();
     process = getpid();
     atomic_flag_clear(&finished); /* the parent may be at its end */
     granary_report_after_fork_child();

@@ -230,6 +230,114 @@ GRANARY_API size_t granary_object_trim(granary_object_type *type);
  * that it is printed at the end of the process as well. Returns the number of objects. */
 GRANARY_API size_t granary_object_report(void);
 
+/* ---- linear allocators: memory that lives a few frames -------------------------------------------------
+ *
+ * An allocation is the next bytes of a block that the thread has for itself; blocks come from a pool of at most 64. A
+ * block all of whose allocations have been freed, by whatever threads, goes back to the pool; memory goes back to the
+ * heap with granary_linear_destroy. What the pool cannot serve the heap does, and is freed in the same way. A program
+ * can have 256 allocators at one time. docs/design/linear.md says more. */
+
+typedef struct granary_linear granary_linear;
+
+#define GRANARY_LINEAR_BLOCK_MOST ((size_t)1 << 30)
+#define GRANARY_LINEAR_ALIGN_MOST ((size_t)65536)
+
+/* 0 stands for the default of every field. */
+typedef struct granary_linear_config {
+    const char *name;     /* in reports, of at most 63 characters; copied */
+    size_t block_bytes;   /* rounded up to a power of two of at least 64 KiB; 2 MiB */
+    uint32_t blocks;      /* most blocks, up to 64; 64 */
+    uint32_t growth;      /* how many times its size a block may become for one large request, up to 8; 8 */
+    uint32_t max_age;     /* frames an allocation may live before it is reported; any number */
+    uint32_t diagnose;    /* 1: follow every allocation, as GRANARY_DEBUG_ALLOC=1 does: a second free and a foreign
+                             pointer are always found, and what is too old is printed with its stack */
+} granary_linear_config;
+
+/* bytes is sizeof(granary_linear_config) of the caller; NULL and 0 are the defaults. NULL with errno EINVAL for values
+ * out of bounds, ENOMEM without memory or with 256 allocators. */
+GRANARY_API granary_linear *granary_linear_create(const granary_linear_config *config, size_t bytes);
+
+/* Gives all memory back; nobody may use the allocator or what it handed out any more. NULL is none. 0, or -1 with errno
+ * EBUSY while stacks of it are open. */
+GRANARY_API int granary_linear_destroy(granary_linear *linear);
+
+/* size bytes at a multiple of align, a power of two up to 64 KiB or 0; at least 16. 0 bytes have an address of their
+ * own. NULL with errno EINVAL for another alignment, ENOMEM if neither the pool nor the heap has memory. */
+GRANARY_API void *granary_linear_alloc(granary_linear *linear, size_t size, size_t align);
+GRANARY_API void *granary_linear_alloc_zeroed(granary_linear *linear, size_t size, size_t align);
+
+/* Takes an allocation back, whichever thread made it. NULL is none. 0, or -1 with errno EINVAL, and nothing is changed,
+ * for a pointer that is no allocation or was freed before, where that is known: always when diagnosing. */
+GRANARY_API int granary_linear_free(granary_linear *linear, void *block);
+
+/* Frees all allocations at once. Nobody else may use the allocator meanwhile. */
+GRANARY_API void granary_linear_reset(granary_linear *linear);
+
+/* Begins another frame and returns its number. The first time that something becomes older than max_age a line on
+ * stderr says so; when diagnosing, the first time for each place that made it, with the stack. */
+GRANARY_API uint32_t granary_linear_next_frame(granary_linear *linear);
+
+/* Counts are since the allocator was made unless they say 'now'. */
+typedef struct granary_linear_stats {
+    uint64_t block_bytes;         /* as rounded up */
+    uint64_t request_most_bytes;  /* of the largest block */
+    uint64_t blocks_most;
+    uint64_t blocks_used;         /* now */
+    uint64_t blocks_peak;         /* most at one time */
+    uint64_t reserved_bytes;      /* of all blocks; they are kept, so this is the peak */
+    uint64_t reserved_most_bytes; /* what it can be at most */
+    uint64_t live;                /* allocations in blocks now */
+    uint64_t overflows_live;      /* and on the heap */
+    uint64_t full;                /* requests that found no block */
+    uint64_t too_large;           /* requests larger than a block can be */
+    uint64_t overdue;             /* allocations that became older than max_age */
+    uint64_t late;                /* those of them that were freed */
+    uint64_t misuses;             /* frees that were refused */
+    uint64_t frame;
+} granary_linear_stats;
+
+/* Fills *stats up to bytes, sizeof(granary_linear_stats) of the caller. 0, or -1 with errno EINVAL. */
+GRANARY_API int granary_linear_get_stats(granary_linear *linear, granary_linear_stats *stats, size_t bytes);
+
+/* A stack of one thread, for memory shorter than a frame: what was allocated after a mark goes with the rewind to it.
+ * It holds twice its first size; the rest comes from the linear allocator, whose frames it counts. */
+typedef struct granary_stack granary_stack;
+
+#define GRANARY_STACK_MOST ((size_t)1 << 30)
+#define GRANARY_STACK_BINS 32
+
+typedef struct granary_stack_mark {
+    uintptr_t position;
+    uint64_t serial;
+} granary_stack_mark;
+
+/* bytes, the first size, is rounded up to 4 KiB. NULL with errno EINVAL or ENOMEM. */
+GRANARY_API granary_stack *granary_stack_create(granary_linear *linear, const char *name, size_t bytes);
+GRANARY_API void granary_stack_destroy(granary_stack *stack);
+
+/* As granary_linear_alloc. */
+GRANARY_API void *granary_stack_alloc(granary_stack *stack, size_t size, size_t align);
+
+/* Where the stack is now, and back to there. -1 with errno EINVAL if it is no mark, or was passed by a rewind. */
+GRANARY_API granary_stack_mark granary_stack_get_mark(granary_stack *stack);
+GRANARY_API int granary_stack_rewind(granary_stack *stack, granary_stack_mark mark);
+
+typedef struct granary_stack_stats {
+    uint64_t initial_bytes;
+    uint64_t current_bytes; /* what it has grown to, 4 KiB at a time */
+    uint64_t peak_bytes;
+    uint64_t used_bytes;    /* now */
+    uint64_t overflows;     /* requests that the stack had no room for */
+    uint64_t held;          /* frames at whose end something was not rewound */
+    uint64_t frames[GRANARY_STACK_BINS]; /* frames by their peak: below 1 KiB, then from 2^(n+9) to 2^(n+10) */
+} granary_stack_stats;
+
+GRANARY_API int granary_stack_get_stats(granary_stack *stack, granary_stack_stats *stats, size_t bytes);
+
+/* Prints the usage report of an allocator, and of stacks of it, to a file descriptor: in the format of Unity's reports,
+ * which granary report and granary compare read. 0, or -1 with errno EINVAL or that of write. */
+GRANARY_API int granary_linear_report(granary_linear *linear, granary_stack *const *stacks, size_t count, int fd);
+
 #ifdef __cplusplus
 }
 #endif

@@ -2,7 +2,10 @@
 
 package heap
 
-import "granary/internal/core/sys"
+import (
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
 
 // This file: the one heap of a C program, and the functions that the C glue calls (clib/glue/core.h).
 
@@ -69,6 +72,9 @@ func ProcessGoodSize(size uintptr) uintptr { return ClassSize(size) }
 
 // ProcessOwns reports whether the address lies in a span of the heap; blocks of the normal tier lie in none.
 func ProcessOwns(block sys.Addr) bool { return process.OwnerOf(block) != 0 }
+
+// ProcessSpace is the range of the heap, for what has runs of it beside the heap.
+func ProcessSpace() *space.Space { return &process.Space }
 
 // ProcessStart prepares the heap. range, mode and limit are as for Init.
 func ProcessStart(rangeBytes uintptr, noCache uintptr, mode uint32, limit uintptr) bool {

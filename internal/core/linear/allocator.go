@@ -81,6 +81,8 @@ type Allocator struct {
 	freeWorkers uint32 // index + 1 of the first one of the list
 	workersMade uint32
 	prepared    uint32 // const: workers used by index
+	forkMine    uint32 // locks that the forking thread held before, a bit each
+	_           uint32
 
 	shards [shardCount]shard
 	blocks [BlocksMost]block

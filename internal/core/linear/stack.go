@@ -94,6 +94,8 @@ func NewStack(a *Allocator, initial uintptr) *Stack {
 	return s
 }
 
+func stackAddr(s *Stack) sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(s))) }
+
 // Destroy gives the memory back. Linked blocks are the caller's to free before.
 func (s *Stack) Destroy() {
 	s.owner().runs().GiveNow(s.ref)
@@ -158,6 +160,8 @@ func (s *Stack) Rewind(m Mark) {
 }
 
 // settle counts the frames that ended since the stack was last used.
+//
+//go:noinline
 func (s *Stack) settle() {
 	now := s.owner().Frame()
 	passed := now - s.frame

@@ -1,0 +1,231 @@
+//go:build gccgo
+
+package linear
+
+import (
+	"granary/internal/core/heap"
+	"granary/internal/core/sys"
+)
+
+// This file: what the C glue calls (clib/glue/linear.c). The blocks are runs of the process's heap, which also serves
+// what the pool cannot. A thread's worker of an allocator is found by the allocator's tag.
+
+//extern granary_glue_linear_worker
+func workerOf(tag uint32) uintptr
+
+//extern granary_glue_linear_alloc_slow
+func allocSlow(a uintptr, size, align uintptr) sys.Addr
+
+//extern granary_glue_linear_free_slow
+func freeSlow(a uintptr, p sys.Addr) int32
+
+func current(a *Allocator) *Worker { return (*Worker)(sys.Addr(workerOf(a.tag)).Pointer()) }
+
+// usualAlignments has a bit for each alignment that every allocation has anyway: 0, which stands for 16, and 1 to 16.
+const usualAlignments = 1<<0 | 1<<1 | 1<<2 | 1<<4 | 1<<8 | 1<<16
+
+// ProcessAlloc is the fast path of an allocation by a thread.
+func ProcessAlloc(address, size, align uintptr) sys.Addr {
+	a := at(address)
+	if align <= 16 && usualAlignments>>align&1 != 0 {
+		w, need := current(a), Need(size)
+		if w.Fits(a.Frame(), need) {
+			return w.Bump(need)
+		}
+	}
+	return allocSlow(address, size, align)
+}
+
+// ProcessFree is the fast path of a free.
+func ProcessFree(address uintptr, p sys.Addr) int32 {
+	a := at(address)
+	if w := current(a); w.Mine(a.Frame(), p) {
+		if w.Drop() {
+			w.Rewind()
+		}
+		return 0
+	}
+	return freeSlow(address, p)
+}
+
+func at(address uintptr) *Allocator { return (*Allocator)(sys.Addr(address).Pointer()) }
+
+func workerAt(address uintptr) *Worker { return (*Worker)(sys.Addr(address).Pointer()) }
+
+func stackAt(address uintptr) *Stack { return (*Stack)(sys.Addr(address).Pointer()) }
+
+// ProcessNew makes an allocator over the space of the process's heap, 0 if it cannot.
+func ProcessNew(blockBytes uintptr, blocks, growth, maxAge, diagnose, tag uint32) sys.Addr {
+	a := New(heap.ProcessSpace(), Config{BlockBytes: blockBytes, Blocks: blocks, Growth: growth, MaxAge: maxAge,
+		Diagnose: diagnose != 0})
+	if a == nil {
+		return 0
+	}
+	a.SetTag(tag)
+	return a.addr()
+}
+
+// ProcessDestroy frees everything that an allocator has.
+func ProcessDestroy(address uintptr) {
+	processDropOverflows(at(address))
+	at(address).Destroy()
+}
+
+func processDropOverflows(a *Allocator) {
+	var c Cursor
+	for p := a.TakeOverflow(&c); p != 0; p = a.TakeOverflow(&c) {
+		heap.ProcessFree(p)
+	}
+}
+
+// ProcessReset frees all allocations.
+func ProcessReset(address uintptr) {
+	at(address).Reset()
+	processDropOverflows(at(address))
+}
+
+// ProcessAllocSlow serves a request that is within its bounds, 0 if there is no memory. worker is 0 for a thread that
+// can have none. Cleared says that the memory is to read as zero.
+func ProcessAllocSlow(address, worker, size, align uintptr, site, cleared uint32) sys.Addr {
+	a := at(address)
+	why := TooLarge
+	if need := a.Need(size); need != 0 {
+		why = Full
+		if p := a.processAllocBlock(worker, need, align, site, cleared); p != 0 {
+			return p
+		}
+	}
+	a.CountOverflow(why)
+	p := heap.ProcessAlignedAlloc(align, size)
+	if p == 0 {
+		return 0
+	}
+	if !a.AddOverflow(p, size, site) {
+		heap.ProcessFree(p)
+		return 0
+	}
+	if cleared != 0 {
+		sys.Clear(p, size)
+	}
+	return p
+}
+
+// processAllocBlock serves a request from the pool.
+func (a *Allocator) processAllocBlock(worker, need, align uintptr, site, cleared uint32) sys.Addr {
+	if worker == 0 {
+		return 0
+	}
+	w := workerAt(worker)
+	p := a.AllocReady(w, need, align, site)
+	if p == 0 {
+		index := a.Take(need)
+		if !Taken(index) {
+			return 0
+		}
+		p = a.Install(w, index, need, align, site)
+	}
+	if cleared != 0 {
+		if dirty := w.Dirty(p, need); dirty != 0 {
+			sys.Clear(p, dirty)
+		}
+	}
+	return p
+}
+
+// ProcessFreeSlow takes an allocation back and says what came of it: Freed, Twice or Foreign.
+func ProcessFreeSlow(address, worker uintptr, p sys.Addr) int32 {
+	a := at(address)
+	w := (*Worker)(nil)
+	if worker != 0 {
+		w = workerAt(worker)
+	}
+	result := a.FreeSlow(w, p, false)
+	if result == Overflow {
+		heap.ProcessFree(p)
+		result = Freed
+	}
+	return int32(result)
+}
+
+// ProcessAddWorker and ProcessDropWorker are for the beginning and the end of a thread's use; 0: none can be had.
+func ProcessAddWorker(address uintptr) uintptr {
+	w := at(address).AddWorker()
+	if w == nil {
+		return 0
+	}
+	return uintptr(at(address).addr()) + workersOffset + uintptr(at(address).indexOf(w))*workerBytes
+}
+
+func ProcessDropWorker(address, worker uintptr) { at(address).DropWorker(workerAt(worker)) }
+
+func ProcessTag(address uintptr) uint32 { return at(address).tag }
+
+func ProcessNextFrame(address uintptr) uint32 { return at(address).NextFrame() }
+
+func ProcessOverdue(address uintptr) uint64 { return at(address).Overdue() }
+
+func ProcessReadStats(address uintptr, stats *Stats) { at(address).Read(stats) }
+
+// ProcessNext goes to the next allocation that is alive, with old set to the next that is too old.
+func ProcessNext(address uintptr, c *Cursor, old uint32) bool { return at(address).Next(c, old != 0) }
+
+// ProcessForkPrepare takes the locks of an allocator, ProcessForkDone gives them up, in the parent and in the child.
+func ProcessForkPrepare(address uintptr) {
+	a := at(address)
+	a.forkMine = 0
+	for i := uint32(0); i < shardCount; i++ {
+		if !sys.Lock(&a.shards[i&shardMask].lock) {
+			a.forkMine |= 1 << i
+		}
+	}
+	if !sys.Lock(&a.workersLock) {
+		a.forkMine |= 1 << shardCount
+	}
+}
+
+func ProcessForkDone(address uintptr) {
+	a := at(address)
+	if a.forkMine>>shardCount&1 == 0 {
+		sys.Unlock(&a.workersLock)
+	}
+	for i := uint32(0); i < shardCount; i++ {
+		if a.forkMine>>i&1 == 0 {
+			sys.Unlock(&a.shards[i&shardMask].lock)
+		}
+	}
+}
+
+// ProcessStackNew and those below are the stacks'.
+func ProcessStackNew(address, initial uintptr) sys.Addr {
+	return stackAddr(NewStack(at(address), initial))
+}
+
+func ProcessStackDestroy(stack uintptr) { stackAt(stack).Destroy() }
+
+// ProcessStackAlloc is the fast path; 0 if the stack has no room.
+func ProcessStackAlloc(stack, size, align uintptr) sys.Addr {
+	if size > StackMostBytes || align > AlignMost {
+		return 0
+	}
+	if align < unit {
+		align = unit
+	}
+	if size == 0 {
+		size = 1
+	}
+	return stackAt(stack).Push(Need(size), align)
+}
+
+func ProcessStackLink(stack uintptr, p sys.Addr) { stackAt(stack).Link(p) }
+
+func ProcessStackCountOverflow(stack uintptr) { stackAt(stack).CountOverflow() }
+
+func ProcessStackMark(stack uintptr, m *Mark) { *m = stackAt(stack).Mark() }
+
+func ProcessStackValid(stack uintptr, m *Mark) bool { return stackAt(stack).Valid(*m) }
+
+func ProcessStackPopAbove(stack uintptr, m *Mark) sys.Addr { return stackAt(stack).PopAbove(*m) }
+
+func ProcessStackRewind(stack uintptr, m *Mark) { stackAt(stack).Rewind(*m) }
+
+func ProcessStackRead(stack uintptr, stats *StackStats) { stackAt(stack).Read(stats) }
