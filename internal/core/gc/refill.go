@@ -136,10 +136,13 @@ func (h *Heap) obtainLocked(w *work, kind uint32, class, blocks uintptr, flags u
 		}
 	}
 	first := h.takeBlocks(blocks)
+	if first == 0 && blocks > 1 {
+		if first = h.takeBlocks(1); first != 0 {
+			blocks = 1
+		}
+	}
 	if first == 0 {
-		blocks = 1
-		first, need = h.obtainBlocks(blocks, flags)
-		if need != NeedNothing {
+		if first, need = h.obtainBlocks(blocks, flags); need != NeedNothing {
 			return need
 		}
 	}

@@ -48,11 +48,10 @@ func (h *Heap) extra(kind uint32) uintptr {
 // RoundedSize is what SizeOf will say of an object allocated for a request: a multiple of 16 bytes. It returns 0 if no
 // heap can hold it.
 func (h *Heap) RoundedSize(bytes uintptr, kind uint32) uintptr {
-	bytes += h.extra(kind)
 	if bytes > requestMost {
 		return 0
 	}
-	granules := (bytes + GranuleBytes - 1) >> granuleShift
+	granules := (bytes + h.extra(kind) + GranuleBytes - 1) >> granuleShift
 	if granules <= smallMaxGranules {
 		granules = granulesOf(classFor(granules))
 	}

@@ -22,7 +22,7 @@ func TestGCUnderGccgo(t *testing.T) {
 		Tests: "coretest/gctest",
 		Main:  "internal/core/coretest/gctest/testdata/gccgo/main.go",
 		Glue: []undergccgo.Source{
-			{File: "clib/glue/sys.c"},
+			{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
 			{File: "internal/core/coretest/gctest/testdata/gccgo/doubles.c"},
 		},
 	}, All())

@@ -8,7 +8,10 @@ type Test = kit.Test
 // All lists the tests that run under both compilers.
 func All() []Test {
 	var all []Test
-	for _, group := range [][]Test{allocTests, freeTests, sweepTests, sequenceTests, markTests, finalTests, finalModelTests} {
+	for _, group := range [][]Test{
+		allocTests, freeTests, sweepTests, threadTests, faultTests, sequenceTests,
+		markTests, descriptorTests, sliceTests, finalTests, finalModelTests,
+	} {
 		all = append(all, group...)
 	}
 	return all

@@ -18,8 +18,8 @@ func testScriptsChecked(t kit.T) {
 }
 
 func testScripts(t kit.T) {
-	for seed := uint64(100); seed < 116; seed++ {
-		RunScript(t, RandomScript(seed, 30000), 20000, 499, 0)
+	for seed := uint64(100); seed < 108; seed++ {
+		RunScript(t, RandomScript(seed, 20000), 12000, 499, 0)
 	}
 }
 

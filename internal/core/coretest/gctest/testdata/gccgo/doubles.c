@@ -3,6 +3,7 @@
  */
 #include <stdatomic.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -31,10 +32,60 @@ void granary_gc_call_procedure(uint32_t number, uintptr_t object, uintptr_t mark
             mark_from_procedure(procedure_heap, marker, ((uintptr_t *)object)[word]);
 }
 
+/* Each dead object that a kind's procedure is asked about counts; it wants to keep those whose first word is not 0. */
+static atomic_long disclaimed;
+
+long granary_test_take_disclaimed(void) { return atomic_exchange(&disclaimed, 0); }
+
 bool granary_gc_disclaim(uint32_t procedure, uintptr_t object)
 {
-    (void)procedure, (void)object;
-    return false;
+    atomic_fetch_add(&disclaimed, procedure);
+    return *(uintptr_t *)object != 0;
+}
+
+/* Calls of the system that can be made to fail: times times, after they have worked after more times. */
+enum { RESERVE, COMMIT, DECOMMIT, CALLS };
+
+static struct {
+    long after, times, failed;
+} faults[CALLS];
+
+void granary_test_fail(long call, long after, long times)
+{
+    faults[call].after = after;
+    faults[call].times = times;
+    faults[call].failed = 0;
+}
+
+long granary_test_failed(long call) { return faults[call].failed; }
+
+static bool fails(int call)
+{
+    if (faults[call].times == 0)
+        return false;
+    if (faults[call].after > 0) {
+        faults[call].after--;
+        return false;
+    }
+    faults[call].times--;
+    faults[call].failed++;
+    return true;
+}
+
+uintptr_t real_sys_reserve(size_t bytes);
+bool real_sys_commit(uintptr_t address, size_t bytes);
+bool real_sys_decommit(uintptr_t address, size_t bytes);
+
+uintptr_t granary_sys_reserve(size_t bytes) { return fails(RESERVE) ? 0 : real_sys_reserve(bytes); }
+
+bool granary_sys_commit(uintptr_t address, size_t bytes)
+{
+    return !fails(COMMIT) && real_sys_commit(address, bytes);
+}
+
+bool granary_sys_decommit(uintptr_t address, size_t bytes)
+{
+    return !fails(DECOMMIT) && real_sys_decommit(address, bytes);
 }
 
 static bool expect_differences;
