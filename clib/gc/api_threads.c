@@ -143,6 +143,48 @@ struct start {
     _Atomic uint32_t taken;
 };
 
+/* What threads have left that ended and nobody has joined yet: roots, until GC_pthread_join or GC_pthread_detach. */
+struct left {
+    pthread_t handle;
+    void *value;
+};
+
+static struct {
+    struct left *list;
+    size_t count, room;
+} left_behind;
+
+void granary_gc_mark_left_behind(void)
+{
+    for (size_t i = 0; i < left_behind.count; i++)
+        core_gc_mark_address((uintptr_t)left_behind.list[i].value);
+}
+
+static void *leave_behind(void *value)
+{
+    pthread_attr_t attributes;
+    int detached = PTHREAD_CREATE_DETACHED;
+    if (value == NULL || pthread_getattr_np(pthread_self(), &attributes) != 0)
+        return value;
+    pthread_attr_getdetachstate(&attributes, &detached);
+    pthread_attr_destroy(&attributes);
+    bool took = granary_gc_lock();
+    if (detached == PTHREAD_CREATE_JOINABLE
+        && granary_gc_room((void **)&left_behind.list, &left_behind.room, left_behind.count, sizeof(struct left)))
+        left_behind.list[left_behind.count++] = (struct left){pthread_self(), value};
+    granary_gc_unlock(took);
+    return value;
+}
+
+static void take_up(pthread_t handle)
+{
+    bool took = granary_gc_lock();
+    for (size_t i = left_behind.count; i > 0; i--)
+        if (pthread_equal(left_behind.list[i - 1].handle, handle))
+            left_behind.list[i - 1] = left_behind.list[--left_behind.count];
+    granary_gc_unlock(took);
+}
+
 static void *run_thread(void *argument)
 {
     struct start *start = argument;
@@ -153,7 +195,7 @@ static void *run_thread(void *argument)
         granary_gc_local.self->by_call = true;
     atomic_store(&start->taken, 1);
     granary_gc_futex_wake(&start->taken, 1); /* nobody but the futex knows that address now */
-    return fn(own);
+    return leave_behind(fn(own));
 }
 
 /* The new thread is known before this returns: nobody else may hold what its argument leads to. */
@@ -197,12 +239,21 @@ int GC_pthread_join(pthread_t thread, void **value)
     GC_do_blocking(join_blocked, &join);
     if (join.result == 0 && value != NULL)
         *value = left;
+    if (join.result == 0)
+        take_up(thread);
     return join.result;
 }
 
-int GC_pthread_detach(pthread_t thread) { return pthread_detach(thread); }
+int GC_pthread_detach(pthread_t thread)
+{
+    int result = pthread_detach(thread);
+    if (result == 0)
+        take_up(thread);
+    return result;
+}
+
 int GC_pthread_cancel(pthread_t thread) { return pthread_cancel(thread); }
-_Noreturn void GC_pthread_exit(void *value) { pthread_exit(value); }
+_Noreturn void GC_pthread_exit(void *value) { pthread_exit(leave_behind(value)); }
 
 int GC_pthread_sigmask(int how, const sigset_t *set, sigset_t *before)
 {

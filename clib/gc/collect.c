@@ -53,6 +53,7 @@ static void mark(void)
     stacks_are_marked = false;
     core_gc_mark_uncollectable();
     granary_gc_mark_roots();
+    granary_gc_mark_left_behind();
     if (GC_push_other_roots != NULL)
         GC_push_other_roots();
     granary_gc_mark_stacks();

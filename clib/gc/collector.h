@@ -177,6 +177,8 @@ void granary_gc_look_at_objects(unsigned long long changes);
 void granary_gc_tls_forget(void);
 void granary_gc_tls_add(size_t module, size_t bytes, const void *block);
 
+void granary_gc_mark_left_behind(void); /* api_threads.c: results of threads that ended */
+
 /* ---- helpers.c ---- */
 void granary_gc_want_helpers(void);          /* after a collection, without the lock */
 void granary_gc_call_helpers(void);          /* while the world stands, before marking */

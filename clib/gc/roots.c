@@ -212,9 +212,19 @@ int GC_is_tmp_root(void *address)
     return 0;
 }
 
+static int look_now(struct dl_phdr_info *object, size_t bytes, void *unused)
+{
+    (void)bytes;
+    (void)unused;
+    granary_gc_look_at_objects(object->dlpi_adds << 32 | object->dlpi_subs);
+    return 1;
+}
+
 bool granary_gc_is_root(uintptr_t address)
 {
-    bool took = granary_gc_lock(), found = GC_is_tmp_root((void *)address) != 0;
+    bool took = granary_gc_lock();
+    dl_iterate_phdr(look_now, NULL);
+    bool found = GC_is_tmp_root((void *)address) != 0;
     for (size_t i = 0; i < named.count && !found; i++)
         found = address >= named.list[i].low && address < named.list[i].high;
     granary_gc_unlock(took);

@@ -109,6 +109,7 @@ func (c *Case) Execute(compiler *Compiler, library *Library, dir string) (*Resul
 		"{libdir}":  library.Dir,
 		"{static}":  library.Static,
 		"{granary}": "-L" + library.Dir + " -lgranary -Wl,-rpath," + library.Dir,
+		"{gcdir}":   library.GCDir,
 		"{dir}":     dir,
 		"{source}":  filepath.Dir(c.Path),
 	}
@@ -128,6 +129,9 @@ func (c *Case) Execute(compiler *Compiler, library *Library, dir string) (*Resul
 	env := plainEnvironment()
 	if c.Header.Library == "preload" && library.Preload != "" {
 		env = append(env, "LD_PRELOAD="+library.Preload)
+	}
+	if c.Header.Library == "gc" && library.GCDir != "" {
+		env = append(env, "LD_LIBRARY_PATH="+library.GCDir)
 	}
 	settings := append(append([]string{}, c.Header.Env...), strings.Fields(c.Variant)...)
 	for _, setting := range settings {
@@ -153,7 +157,11 @@ func (c *Case) command(compiler *Compiler, values map[string]string) ([]string, 
 	if err != nil {
 		return nil, err
 	}
-	program, err := compiler.Program(c.Path, c.Header.CFlags, strings.Fields(link))
+	libraries := strings.Fields(link)
+	if c.Header.Library == "gc" {
+		libraries = append(libraries, "-lgc")
+	}
+	program, err := compiler.Program(c.Path, c.Header.CFlags, libraries)
 	if err != nil {
 		return nil, err
 	}

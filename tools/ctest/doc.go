@@ -32,18 +32,19 @@
 //	cflags: WORDS       further compiler options
 //	link: WORDS         options behind the source file: libraries
 //	plugin: F.c WORDS   compile plugins/F.c beside the test as {F.so}, with further options
-//	library: WORD       preload (if not given), none (no preload; {lib} still names the file)
+//	library: WORD       preload (if not given), none (no preload; {lib} still names the file), gc
+//	                    (no preload; linked with -lgc and run on libgc.so.1 in {gcdir})
 //	needs: WORDS        commands that must be on the machine; root: left out for other users
 //	timeout: SECONDS    60 if not given
 //	sanitize: yes       also run it built with the sanitizers (sanitize_test.go)
 //	only: granary       tests what only Granary has: left out when another allocator is tested
 //
 // Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so,
-// {libdir} its folder, {static} libgranary.a, {granary} the options that link with libgranary.so,
+// {libdir} its folder, {gcdir} that of libgc.so.1, {static} libgranary.a, {granary} the options that link with libgranary.so,
 // {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in. In patterns
 // {ptr} stands for an address as "%p" prints it.
 //
-// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone, and GRANARY_CTEST_LIBRARY=FILE on
+// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone (and the system's libgc), and GRANARY_CTEST_LIBRARY=FILE on
 // another allocator: that is how the tests themselves are proven.
 //
 // The package must not import anything of the core: it sees the library as its users do.

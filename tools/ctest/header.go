@@ -99,7 +99,7 @@ func (h *Header) set(key, value string) error {
 	case "sanitize":
 		h.Sanitize = true
 	case "library":
-		return setWord(&h.Library, value, "preload", "none")
+		return setWord(&h.Library, value, "preload", "none", "gc")
 	case "only":
 		return setWord(&h.Only, value, "granary")
 	case "expect", "expect-out", "refuse":

@@ -11,6 +11,7 @@ type Library struct {
 	Preload string // file to preload, "" for the libc alone
 	Static  string // libgranary.a
 	Dir     string // folder of libgranary.so, for -L and -rpath
+	GCDir   string // folder of libgc.so.1, "" for the system's
 	Granary bool   // it is Granary and not a peer
 }
 
@@ -43,12 +44,13 @@ func FindLibrary(root string) (*Library, error) {
 		Preload: filepath.Join(dir, "libgranary.so"),
 		Static:  filepath.Join(dir, "libgranary.a"),
 		Dir:     dir,
+		GCDir:   filepath.Join(dir, "gc"),
 		Granary: true,
 	}
 	switch other := os.Getenv("GRANARY_CTEST_LIBRARY"); other {
 	case "":
 	case "glibc":
-		library.Preload, library.Granary = "", false
+		library.Preload, library.GCDir, library.Granary = "", "", false
 		return library, nil
 	default:
 		library.Preload, library.Granary = other, false
