@@ -21,9 +21,9 @@ import (
 //	slots            see slot
 //	closed           Close
 //	busy             goroutines on a slow path; Close waits until there are none
-//	spare, caches, foreign, owned   whoever holds mu
+//	spare, caches, foreign, owned, regions   whoever holds mu
 //
-// Locks are taken in this order: sweeping, mu. Neither is held over a call of the core that allocates or frees.
+// Locks are taken in this order: sweeping or that of a Region, mu. Neither is held over a call of the core that allocates or frees.
 type Heap struct {
 	core  *core.Heap     // const: place.core
 	slots unsafe.Pointer // const: place.slots
@@ -33,10 +33,11 @@ type Heap struct {
 	debug   *debugger // const; nil if the heap is not being debugged
 	samples *sampler  // const; nil if no samples are taken
 
-	slotsUsed atomic.Uint64
-	busy      atomic.Int64
-	closed    atomic.Bool
-	armed     atomic.Bool // a tick is to come
+	slotsUsed   atomic.Uint64
+	busy        atomic.Int64
+	regionBytes atomic.Int64 // of memory that Regions have
+	closed      atomic.Bool
+	armed       atomic.Bool // a tick is to come
 	fastState
 	sweeping sync.Mutex
 
@@ -45,6 +46,7 @@ type Heap struct {
 	caches  int                   // in slots, spare, or with a goroutine on a slow path
 	owned   int                   // Caches that are not closed
 	foreign map[sys.Addr]struct{} // blocks that are not in the range
+	regions map[*Region]struct{}  // that are not freed
 	tags    []*Tag
 }
 
@@ -65,7 +67,8 @@ func New(opts ...Option) (*Heap, error) {
 		return nil, fmt.Errorf("granary: no address space for a heap of %d bytes (see WithRange): %w",
 			o.rangeBytes, err)
 	}
-	h := &Heap{core: p.core, slots: p.slots, place: p, options: o, foreign: map[sys.Addr]struct{}{}}
+	h := &Heap{core: p.core, slots: p.slots, place: p, options: o, foreign: map[sys.Addr]struct{}{},
+		regions: map[*Region]struct{}{}}
 	switch {
 	case o.debug:
 		if h.debug, err = newDebugger(h); err != nil {
@@ -132,6 +135,7 @@ func (h *Heap) Close() error {
 		h.core.SystemFree(block)
 	}
 	clear(h.foreign)
+	h.closeRegions()
 	givePlace(h.place)
 	return nil
 }

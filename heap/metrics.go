@@ -32,6 +32,8 @@ var metrics = []Metric{
 		func(s *Stats) uint64 { return count(s.ResidentBytes) }},
 	{"/granary/memory/metadata:bytes", "Memory of the heap's own tables.", false,
 		func(s *Stats) uint64 { return count(s.MetadataBytes) }},
+	{"/granary/memory/regions:bytes", "Memory of Regions, beside the used and resident memory.", false,
+		func(s *Stats) uint64 { return count(s.RegionBytes) }},
 	{"/granary/memory/released:bytes", "Memory given back to the system.", true,
 		func(s *Stats) uint64 { return s.ReleasedBytes }},
 	{"/granary/limit:bytes", "The heap's limit, 0 for none.", false,

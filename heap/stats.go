@@ -20,7 +20,8 @@ type Stats struct {
 	ResidentBytes int64  `json:"residentBytes"` // used and touched, or free and not given back
 	PeakBytes     int64  `json:"peakBytes"`     // the most that was used or free and not given back
 	MetadataBytes int64  `json:"metadataBytes"`
-	ReleasedBytes uint64 `json:"releasedBytes"` // since the start
+	RegionBytes   int64  `json:"regionBytes,omitempty"` // of Regions, beside all those; a limit counts them too
+	ReleasedBytes uint64 `json:"releasedBytes"`         // since the start
 	Sweeps        uint64 `json:"sweeps"`
 
 	LimitBytes    int64  `json:"limitBytes,omitempty"`
@@ -58,6 +59,7 @@ func (h *Heap) Stats() Stats {
 		ResidentBytes: int64(all.ResidentBytes),
 		PeakBytes:     int64(all.ResidentPeakBytes),
 		MetadataBytes: int64(all.MetadataBytes),
+		RegionBytes:   h.regionBytes.Load(),
 		ReleasedBytes: all.ReleasedBytes,
 		Sweeps:        all.Sweeps,
 		LimitBytes:    int64(all.LimitBytes),

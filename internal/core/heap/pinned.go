@@ -131,3 +131,14 @@ func (h *Heap) FlushCache(c Cache) {
 
 // IsNormal reports whether the address is that of a block of the normal tier's runs.
 func (h *Heap) IsNormal(block sys.Addr) bool { return h.normalBlock(block) != 0 }
+
+// Book counts bytes that the caller has of the system itself against the limit; negative ones no longer. It returns
+// false, and counts nothing, if the limit has no room for them.
+func (h *Heap) Book(bytes int64) bool {
+	if bytes > 0 && !h.mayGrow(h.noCache, uintptr(bytes)) {
+		h.overLimit()
+		return false
+	}
+	h.countLive(bytes)
+	return true
+}
