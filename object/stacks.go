@@ -50,19 +50,16 @@ const (
 	corePackage = "granary/internal/core/object."
 )
 
-// withoutOwnFrames leaves out the frames of this package at the inner end: the reader wants to see the call.
+// withoutOwnFrames leaves out the frames of this package at the inner end: the reader wants to see the call. The tests
+// of this package are callers, too.
 func withoutOwnFrames(pcs []uintptr) []uintptr {
 	for i, pc := range pcs {
 		f := runtime.FuncForPC(pc - 1)
 		if f == nil {
 			return pcs[i:]
 		}
-		if strings.HasPrefix(f.Name(), corePackage) {
-			continue
-		}
-		own, ok := strings.CutPrefix(f.Name(), thisPackage)
-		if !ok || strings.HasPrefix(own, "Test") || strings.HasPrefix(own, "Benchmark") ||
-			strings.HasPrefix(own, "Example") {
+		own := strings.HasPrefix(f.Name(), thisPackage) || strings.HasPrefix(f.Name(), corePackage)
+		if file, _ := f.FileLine(pc - 1); !own || strings.HasSuffix(file, "_test.go") {
 			return pcs[i:]
 		}
 	}
