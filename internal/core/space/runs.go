@@ -158,7 +158,7 @@ func (s *Space) forgetGiven(ref Ref, granules uint32) {
 func (s *Space) takeFrontierLocked(granules, align uint32) Ref {
 	before := Ref(s.frontier)
 	ref := alignRef(before, align)
-	if uintptr(ref)+uintptr(granules) > s.committed {
+	if uintptr(ref)+uintptr(granules) > s.Committed() {
 		return 0
 	}
 	s.frontier = uintptr(ref) + uintptr(granules)
