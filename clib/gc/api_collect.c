@@ -79,3 +79,16 @@ void GC_start_world_external(void)
     granary_gc_start_world();
     granary_gc_unlock(true);
 }
+
+/* All objects that the last collection has found. The lock is the caller's; fn must not allocate. */
+void GC_enumerate_reachable_objects_inner(GC_reachable_object_proc fn, void *data)
+{
+    granary_gc_enter();
+    granary_gc_into_core();
+    bool held = core_gc_hold();
+    for (uintptr_t object = 0; (object = core_gc_next_marked(object)) != 0;)
+        fn((void *)object, core_gc_size_of(object), data);
+    if (held)
+        core_gc_unhold();
+    granary_gc_out_of_core();
+}

@@ -114,6 +114,8 @@ int32_t core_gc_move_link(uintptr_t from, uintptr_t to, bool is_long) CORE_GC("M
 bool core_gc_set_toggle(uintptr_t object, int32_t state) CORE_GC("SetToggle");
 uintptr_t core_gc_next_toggle(uintptr_t *cursor) CORE_GC("NextToggle");
 
+uintptr_t core_gc_next_marked(uintptr_t after) CORE_GC("NextMarked");
+
 void core_gc_read_stats(struct gc_core_stats *stats) CORE_GC("ReadStats");
 void core_gc_read_kind(uint32_t kind, struct gc_core_kind *figures) CORE_GC("ReadKind");
 void core_gc_read_finalization(struct gc_core_finalization *stats) CORE_GC("ReadFinalization");

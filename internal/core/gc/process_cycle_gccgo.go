@@ -95,3 +95,5 @@ func ProcessMakeArrayDescriptor(bitmap sys.Addr, elementWords uintptr, descripto
 	*descriptor = made
 	return ok
 }
+
+func ProcessNextMarked(after sys.Addr) sys.Addr { return process.NextMarked(after) }

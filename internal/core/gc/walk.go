@@ -1,0 +1,38 @@
+package gc
+
+import (
+	"math/bits"
+
+	"granary/internal/core/sys"
+)
+
+// This file: a walk over the objects that the last collection has marked, in the order of their addresses.
+
+// NextMarked is the first marked object that begins behind an address, 0 for none; 0 as the address begins the walk.
+// Objects made since the last collection are met or not. The caller is between Hold and Unhold.
+func (h *Heap) NextMarked(after sys.Addr) sys.Addr {
+	block, granule := firstBlock, uintptr(0)
+	if after != 0 {
+		offset := uintptr(after - h.Base)
+		block, granule = blockRef(offset>>blockShift), offset&(BlockBytes-1)>>granuleShift+1
+		if h.header(block).state == stateLarge || granule == granulesPerBlock {
+			block, granule = h.blockAfter(block), 0
+		}
+	}
+	for limit := h.blockLimit(); block < limit; block, granule = h.blockAfter(block), 0 {
+		hd := h.header(block)
+		if hd.state != stateSmall && hd.state != stateLarge {
+			continue
+		}
+		for word := granule >> 6; word < 4; word++ {
+			set := hd.marks[word&3]
+			if word == granule>>6 {
+				set &^= 1<<(granule&63) - 1
+			}
+			if set != 0 {
+				return h.startOf(place{block, word<<6 | uintptr(bits.TrailingZeros64(set))})
+			}
+		}
+	}
+	return 0
+}
