@@ -58,7 +58,10 @@ func testFreeRefuses(t kit.T) {
 	for _, o := range []*object{small, large, fixed} {
 		addr := o.addr
 		r.free(0, o)
-		refuse(addr, "an object that is free")
+		if r.h.Free(r.cache(0), addr) || o != small && r.h.Free(0, addr) {
+			t.Errorf("Free takes an object that is free")
+		}
+		r.check()
 	}
 	dead := r.alloc(0, 100, gc.KindNormal, 0)
 	r.keep(0, 100, gc.KindNormal, 0)
@@ -76,7 +79,7 @@ func testFreeHandedOver(t kit.T) {
 	for round := 0; round < 20; round++ {
 		var made []*object
 		for i := 0; i < 3000; i++ {
-			made = append(made, r.alloc(0, 100, gc.KindNormal, 0))
+			made = append(made, r.alloc(0, 100, gc.KindNormal, gc.FlagExpand))
 		}
 		for _, o := range made {
 			r.free(1, o)
