@@ -134,3 +134,24 @@ func BenchmarkDo(b *testing.B) {
 		h.Do(func(m *Mutator) {})
 	}
 }
+
+// BenchmarkPausesAt500MB builds trees beside a live set of 500 MB, which is collected in slices of a millisecond.
+func BenchmarkPausesAt500MB(b *testing.B) {
+	h := newPlainHeap(b, WithRange(4<<30), WithTimeSlice(time.Millisecond), WithMode(Disabled))
+	s, _ := h.NewStack(1000)
+	h.Do(func(m *Mutator) {
+		for range 4 {
+			s.Push(uintptr(unsafe.Pointer(pairs(m, s, 22)))) // 8 million pairs of 16 bytes each
+		}
+		h.SetMode(Enabled)
+		m.Collect()
+		h.pauses = pauses{}
+		b.ResetTimer()
+		for range b.N {
+			pairs(m, s, 14)
+		}
+	})
+	p := h.Stats().Pauses
+	b.ReportMetric(float64(p.Percentile99.Microseconds()), "µs-99%-pause")
+	b.ReportMetric(float64(p.Longest.Microseconds()), "µs-longest-pause")
+}

@@ -78,6 +78,7 @@ type Collection struct {
 //	sliced   the mutators ran since
 type cycle struct {
 	active, sliced bool
+	helpers        int
 	began          time.Time
 	at             Collection
 	lost           sys.Addr // WithVerify: an object that should have been marked
@@ -119,7 +120,7 @@ func (h *Heap) collect(cause Cause, seen uint64) {
 	}
 	if len(done) == 0 || cause != CauseAllocation {
 		h.pause(func() {
-			h.beginMarking(cause)
+			h.beginMarking(cause, h.helpers())
 			h.drain(0)
 			h.endMarking()
 		})
@@ -162,13 +163,11 @@ func (m *Mutator) CollectIncremental(most time.Duration) (more bool) {
 
 // sliceLocked marks for some time, and reports whether marking is over. collecting is held.
 func (h *Heap) sliceLocked(most time.Duration, cause Cause) (over bool) {
-	if !h.cycle.active {
-		h.core.SweepAll(^uintptr(0)) // the mutators run meanwhile
-	}
 	deadline := sys.Now() + uint64(max(most, 0))
 	h.pause(func() {
 		if !h.cycle.active {
-			h.beginMarking(cause)
+			// To wake helpers and to wait for them takes too much of a slice.
+			h.beginMarking(cause, 0)
 		}
 		if over = h.drain(max(deadline, 1)); over {
 			h.endMarking()
@@ -200,15 +199,15 @@ func (h *Heap) pause(f func()) {
 	h.pausesMu.Unlock()
 }
 
-func (h *Heap) beginMarking(cause Cause) {
-	h.cycle = cycle{active: true, began: time.Now(), at: Collection{Cause: cause}}
+func (h *Heap) beginMarking(cause Cause, helpers int) {
+	h.cycle = cycle{active: true, began: time.Now(), at: Collection{Cause: cause}, helpers: helpers}
 	h.core.DropChains()
 	h.core.BeginCycle(true)
 	h.markRoots()
-	h.core.StartHelpers(uint32(h.helpers()))
+	h.core.StartHelpers(uint32(helpers))
 }
 
-// helpers is how many goroutines help with marking.
+// helpers is how many goroutines are worth their waking for a collection without slices.
 func (h *Heap) helpers() int {
 	return min(int(h.core.HelpersWanted()), h.options.helpers, runtime.GOMAXPROCS(0)-1)
 }
@@ -216,7 +215,7 @@ func (h *Heap) helpers() int {
 // drain marks until nothing is left to be marked, or until deadline, and reports which.
 func (h *Heap) drain(deadline uint64) bool {
 	var helping sync.WaitGroup
-	for number := range h.helpers() {
+	for number := range h.cycle.helpers {
 		helping.Add(1)
 		go func() {
 			defer helping.Done()

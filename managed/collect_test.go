@@ -21,7 +21,7 @@ func TestLimitAndOutOfMemory(t *testing.T) {
 	s = must(h.NewStack(100_000))
 	mutate(t, h, func(m *Mutator) {
 		failed := 0
-		for range 30_000 {
+		for range 12_000 {
 			p, err := m.Alloc(1000, Conservative)
 			if err != nil {
 				if failed++; !errors.Is(err, ErrLimit) || !errors.Is(err, ErrNoMemory) {
