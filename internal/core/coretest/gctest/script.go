@@ -33,8 +33,8 @@ const scriptCaches = 4
 // ScriptModes are the modes in which scripts run.
 var scriptModes = []uint32{0, gc.ModeInterior, gc.ModeInterior | gc.ModeVerify, gc.ModeVerify}
 
-// RunScript runs a script of operations on a heap with up to four threads, up to a number of steps. limit is the heap's,
-// 0 for none; every is the number of steps between two looks of the walker.
+// RunScript runs a script of operations on a heap with up to four threads, up to a number of steps. limit is the heap's
+// limit, 0 for none; every is the number of steps between two looks of the walker.
 func RunScript(t kit.T, data []byte, most, every int, limit uintptr) {
 	s := &script{data: data}
 	r := newRigOf(t, rigRange, scriptModes[s.byte()&3], limit)

@@ -113,7 +113,7 @@ func (o held) fill() {
 
 func (o held) isIntact() bool {
 	for i := uintptr(0); i < o.words; i++ {
-		if (o.addr + sys.Addr(i*sys.WordBytes)).Word() != (o.mark^i | 1<<63) {
+		if (o.addr + sys.Addr(i*sys.WordBytes)).Word() != (o.mark ^ i | 1<<63) {
 			return false
 		}
 	}
