@@ -9,11 +9,12 @@
 
 # ---- what the project needs of Debian: the one list -------------------------------------------------
 PKG_BUILD    = gccgo binutils g++ libc6-dev
-PKG_TEST     = python3 perl valgrind zlib1g-dev libpng-dev libsdl2-dev
+PKG_TEST     = python3 perl valgrind zlib1g-dev libpng-dev libsdl2-dev qemu-user-static
 PKG_PROGRAMS = libpython3.11-testsuite redis-server redis-tools sqlite3 lua5.4 git xz-utils
 PKG_BENCH    = libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 # only for make test-programs
-PKG_LONG     = nodejs postgresql nginx-light apache2-utils ffmpeg default-jdk-headless chromium
+PKG_LONG     = nodejs postgresql nginx-light apache2-utils ffmpeg default-jdk-headless chromium \
+               wine64 binutils-mingw-w64-x86-64
 
 PACKAGES     = $(PKG_BUILD) $(PKG_TEST) $(PKG_PROGRAMS) $(PKG_BENCH)
 
@@ -27,7 +28,7 @@ CC      := gcc
 VERSION := 0.1.0
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-long lib cli run test test-go test-programs bench install clean
+.PHONY: all setup setup-long lib cli run test test-go test-targets test-windows test-programs bench install clean
 
 all: lib cli
 
@@ -59,10 +60,35 @@ test: setup all
 	cd heap/modernc/sqlite && $(GO) vet ./... && $(GO) test ./...
 	cd heap/wazero && $(GO) vet ./... && $(GO) test ./...
 	cd heap/compare && $(GO) vet ./...
+	$(MAKE) test-targets
+
+# The Go packages that are for every system: go vet for each system and processor without a word, tests where they can
+# run. granary_strict makes Linux do what other systems do; GOARCH=386 runs as it is.
+TARGETS  = linux/arm64 linux/386 linux/arm darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 windows/386
+PORTABLE = ./heap/... $(addprefix ./internal/core/,sys space heap guard coretest)
+ELSEWHERE = export CGO_ENABLED=0; $(GO) test -timeout 20m
+test-targets: setup
+	@for target in $(TARGETS); do \
+	  echo "go vet for $$target"; \
+	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PORTABLE) || exit 1; \
+	done
+	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static ./heap ./internal/core/guard
+	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static -run '^TestCore$$' ./internal/core/coretest
+	export GOARCH=386; $(ELSEWHERE) ./heap ./internal/core/guard
+	export GOARCH=386; $(ELSEWHERE) -run '^TestCore$$' ./internal/core/coretest
+	$(GO) test -tags granary_strict ./heap ./internal/core/guard
+	$(GO) test -tags granary_strict -run '^TestCore$$' ./internal/core/coretest
+# The test that is left out runs the go command.
+test-windows: setup-long
+	export GOOS=windows GOARCH=amd64; $(ELSEWHERE) -p 1 -exec "sh $(CURDIR)/tools/wine/run.sh $(abspath $(B))/wine" \
+	    -skip TestGoToolPprof ./heap ./internal/core/guard
+	export GOOS=windows GOARCH=amd64; $(ELSEWHERE) -p 1 -exec "sh $(CURDIR)/tools/wine/run.sh $(abspath $(B))/wine" \
+	    -run '^TestCore$$' ./internal/core/coretest
 
 test-programs: setup-long all
 	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -timeout 60m -count=1 -tags programs ./tools/programs/... ./report/...
 	cd heap/modernc/sqlite && $(GO) test -timeout 30m -count=1 -tags programs ./...
+	$(MAKE) test-windows
 
 bench: setup all
 	$(B)/granary bench $(if $(CSV),--csv $(CSV))
