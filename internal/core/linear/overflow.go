@@ -121,7 +121,7 @@ func (s *shard) enlarge(capacity uintptr) bool {
 		sys.Release(table, capacity*entryBytes)
 		return false
 	}
-	old := *s
+	old := shard{table: s.table, capacity: s.capacity}
 	if s.count < capacity/2 && s.filled >= s.capacity/4*3 {
 		s.table, s.capacity, s.filled = table, capacity, 0
 		for i := uintptr(0); i < old.capacity; i++ {

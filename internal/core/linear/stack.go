@@ -22,10 +22,13 @@ import (
 //
 //	base <= next <= framePeak <= base + most
 //	frames counted in bins = frame
+//
+// Over a space without any memory (the library told to leave everything to the system allocator) most is 0, and all that
+// is pushed overflows.
 type Stack struct {
 	allocator sys.Addr // const: whose frames count
 	base      uintptr  // const
-	most      uintptr  // const: twice initial
+	most      uintptr  // const: twice initial, or 0
 	initial   uintptr  // const
 	next      uintptr
 	framePeak uintptr // the highest that next was in this frame
@@ -80,14 +83,16 @@ func NewStack(a *Allocator, initial uintptr) *Stack {
 	if sys.Commit(memory, sys.AlignUp(unsafe.Sizeof(Stack{}), page)) {
 		ref = runs.Take(uint32(sys.AlignUp(2*initial, space.GranuleBytes)>>space.GranuleShift), 1)
 	}
-	if ref == 0 {
+	if ref == 0 && runs.Base != 0 {
 		sys.Release(memory, sys.AlignUp(unsafe.Sizeof(Stack{}), page))
 		return nil
 	}
 	s := (*Stack)(memory.Pointer())
 	s.allocator = a.addr()
-	s.base = uintptr(runs.Addr(ref))
-	s.initial, s.most = initial, 2*initial
+	s.initial = initial
+	if ref != 0 {
+		s.base, s.most = uintptr(runs.Addr(ref)), 2*initial
+	}
 	s.next, s.framePeak = s.base, s.base
 	s.ref = ref
 	s.settle()
@@ -98,7 +103,9 @@ func stackAddr(s *Stack) sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(s))) 
 
 // Destroy gives the memory back. Linked blocks are the caller's to free before.
 func (s *Stack) Destroy() {
-	s.owner().runs().GiveNow(s.ref)
+	if s.ref != 0 {
+		s.owner().runs().GiveNow(s.ref)
+	}
 	sys.Release(sys.Addr(uintptr(unsafe.Pointer(s))), sys.AlignUp(unsafe.Sizeof(Stack{}), sys.PageBytes()))
 }
 
