@@ -157,4 +157,5 @@ func fill(memory sys.Addr, bytes uintptr) {
 	}
 }
 
-var _ [48 - fieldBytes]struct{}
+// struct layout_field of clib/glue/object.c has the same size.
+const _ = 48 - fieldBytes

@@ -156,10 +156,10 @@ func (w *World) site(index uint32) *site {
 	return (*site)((w.entryOf(index).side + sys.Addr(sideHandleBytes+slotOf(index)*siteBytes)).Pointer())
 }
 
-// Compile-time proofs that the shifts are those of the structures.
-var (
-	_ [nodeBytes - unsafe.Sizeof(node{})]struct{}
-	_ [unsafe.Sizeof(node{}) - 1<<nodeShift]struct{}
-	_ [entryBytes - unsafe.Sizeof(entry{})]struct{}
-	_ [unsafe.Sizeof(entry{}) - 1<<entryShift]struct{}
+// Compile-time proofs that the shifts are those of the structures: a negative constant does not compile.
+const (
+	_ = nodeBytes - unsafe.Sizeof(node{})
+	_ = unsafe.Sizeof(node{}) - 1<<nodeShift
+	_ = entryBytes - unsafe.Sizeof(entry{})
+	_ = unsafe.Sizeof(entry{}) - 1<<entryShift
 )
