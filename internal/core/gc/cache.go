@@ -144,8 +144,10 @@ func (h *Heap) dropChains(c Cache) {
 }
 
 // Hold waits until no user of a cache is inside of a refill or a free, keeps them from going there, and takes the
-// heap's lock: all that BeginCycle and the functions up to StartSweep need, and what keeps a thread that is stopped
-// from being so amid a change of the heap. Unhold ends it. It returns false if this thread holds the lock already.
+// heap's lock: all that BeginCycle and the functions up to StartSweep need. A driver that stops threads wherever they
+// are calls it before: they then stand outside of this package, but for Alloc, or at one of these locks. One whose
+// threads stop only outside of it may call it afterwards. Unhold ends it. It returns false, and holds nothing, if this
+// thread has one of the locks already.
 func (h *Heap) Hold() bool {
 	if !sys.Lock(&h.cachesLock) {
 		return false

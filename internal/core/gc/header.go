@@ -12,8 +12,7 @@ const (
 
 // Flags of a block.
 const (
-	flagZero          = 1 << iota // free: reads as zero
-	flagPointerFree               // objects are not scanned
+	flagPointerFree   = 1 << iota // objects are not scanned
 	flagUncollectable             // objects are roots until they are freed
 	flagIgnoreOffPage             // only addresses in the first block keep the large object alive
 	flagHasDisclaim               // the kind's procedure looks at each dead object
@@ -27,9 +26,11 @@ const (
 // header describes one small block, one large object or one run of free blocks.
 //
 //	state        fields in use
-//	stateSmall   all but blocks and stamp; next links the list of blocks to sweep
+//	stateSmall   all but stamp; blocks is 1; next links the list of blocks to sweep, or those of one refill
 //	stateLarge   bytes, blocks, descriptor, marked (0 or 1), bit 0 of marks and grey, stamp
-//	stateFree    blocks, next and prev (the list of free runs), stamp; runEnd in the header of its last block
+//	stateFree    blocks, marked, next and prev (the list of free runs), stamp; runEnd in the header of its last block
+//
+// Headers of blocks inside of a large object or a free run are not written: they need no memory if they never were.
 //
 // The first 64 bytes are what an address lookup and a scan read, the second 64 what marking writes.
 type header struct {
@@ -47,7 +48,7 @@ type header struct {
 	queueNext  blockRef
 	runEnd     blockRef // in the last block of a free run: its first
 	epoch      uint32   // small: the collection after which it was swept; differs from the heap's: to be swept
-	marked     uint32   // objects marked; free: blocks that need not read as zero
+	marked     uint32   // objects marked as the last collection ended; free: blocks that need not read as zero
 	stamp      uint64   // free: since when, nanoseconds; large: the next byte to be scanned
 
 	marks [4]uint64 // a bit a granule, set at the start of a marked object

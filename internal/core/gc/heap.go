@@ -52,9 +52,10 @@ type blockRef uint32
 //
 //	blocks taken of the space (counts.blocks) = small + large + free
 //	the index of every block of an object or small block names its first block; that of free blocks is 0
-//	freeBlocks = blocks in the lists of free runs; no two free runs are neighbours
-//	a grey bit is set only beside its mark bit; outside of a collection no bit is grey
-//	header.marked = mark bits set at the starts of objects
+//	free.blocks, free.dirty = blocks in the lists of free runs; no two free runs are neighbours
+//	outside of a collection no bit is grey, and a block waits to be swept (is in a list of reclaim) if and only if it
+//	is a small one whose epoch is not marking.epoch; counts.unswept counts them
+//	an object in a chain lies in a block that need not be swept, or is marked; it is in no other chain
 type Heap struct {
 	space.Space // first: finding an object reads its base
 
