@@ -64,7 +64,7 @@ func TestARegionGrowsInPlaceAndReadsAsZero(t *testing.T) {
 
 func TestARegionCountsAgainstTheLimit(t *testing.T) {
 	h := mustNew(t, WithLimit(4<<20))
-	r, err := h.Reserve(1 << 32)
+	r, err := h.Reserve(1 << 30)
 	if err != nil {
 		t.Fatal(err)
 	}
