@@ -17,6 +17,9 @@ type Stack struct {
 	uses  int // touched in race builds, so that the detector sees two goroutines using it at once
 }
 
+// closedStack holds nothing: it stands in for those that were closed.
+var closedStack core.Stack
+
 // StackSizeLeast and StackSizeMost bound the first size of a stack, in bytes. Sizes are rounded up to 4 KiB.
 const (
 	StackSizeLeast = core.StackLeastBytes
@@ -57,7 +60,7 @@ func (s *Stack) Close() error {
 	}
 	err := s.freeAbove(core.Mark{})
 	s.core.Destroy()
-	s.core, s.owner = nil, nil
+	s.core, s.owner = &closedStack, nil
 	a.mu.Lock()
 	a.open--
 	a.mu.Unlock()
@@ -70,10 +73,8 @@ func (s *Stack) Alloc(size, align int) (unsafe.Pointer, error) {
 	if raceEnabled {
 		s.uses++
 	}
-	if isUsual(align) && uint(size-1) < StackSizeMost && s.core != nil {
-		if p := s.core.Push(core.Need(uintptr(size)), 16); p != 0 {
-			return p.Pointer(), nil
-		}
+	if need := core.Need(uintptr(size)); isUsual(align) && s.core.Holds(need) {
+		return s.core.Push(need).Pointer(), nil
 	}
 	return s.allocSlow(size, align)
 }
@@ -90,7 +91,7 @@ func (s *Stack) allocSlow(size, align int) (unsafe.Pointer, error) {
 	}
 	align, size = max(align, 16), max(size, 1)
 	if size <= StackSizeMost {
-		if p := s.core.Push(core.Need(uintptr(size)), uintptr(align)); p != 0 {
+		if p := s.core.PushAligned(core.Need(uintptr(size)), uintptr(align)); p != 0 {
 			return p.Pointer(), nil
 		}
 	}
@@ -119,7 +120,7 @@ func (s *Stack) Free(unsafe.Pointer) error { return nil }
 
 // Mark is where the stack is now.
 func (s *Stack) Mark() Mark {
-	if s.core == nil {
+	if s.owner == nil {
 		return Mark{}
 	}
 	return Mark(s.core.Mark())
@@ -131,7 +132,7 @@ func (s *Stack) Rewind(m Mark) error {
 	if raceEnabled {
 		s.uses++
 	}
-	if s.core == nil {
+	if s.owner == nil {
 		return ErrClosed
 	}
 	if !s.core.Valid(core.Mark(m)) {
@@ -158,7 +159,7 @@ type StackStats = core.StackStats
 // Stats reads the figures. While another goroutine uses the stack they are those of about this moment.
 func (s *Stack) Stats() StackStats {
 	var stats StackStats
-	if s.core != nil {
+	if s.owner != nil {
 		s.core.Read(&stats)
 	}
 	return stats

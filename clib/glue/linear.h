@@ -41,6 +41,9 @@ void core_linear_fork_prepare(uintptr_t linear) CORE_LINEAR("ProcessForkPrepare"
 void core_linear_fork_done(uintptr_t linear) CORE_LINEAR("ProcessForkDone");
 
 uintptr_t core_stack_new(uintptr_t linear, size_t initial) CORE_LINEAR("ProcessStackNew");
+uintptr_t core_stack_aligned(uintptr_t stack, size_t size, size_t align) CORE_LINEAR("ProcessStackAligned");
+void *core_stack_user(uintptr_t stack) CORE_LINEAR("ProcessStackUser");
+void core_stack_set_user(uintptr_t stack, void *user) CORE_LINEAR("ProcessStackSetUser");
 void core_stack_destroy(uintptr_t stack) CORE_LINEAR("ProcessStackDestroy");
 void core_stack_link(uintptr_t stack, uintptr_t block) CORE_LINEAR("ProcessStackLink");
 void core_stack_count_overflow(uintptr_t stack) CORE_LINEAR("ProcessStackCountOverflow");

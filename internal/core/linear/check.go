@@ -167,7 +167,7 @@ func (a *Allocator) checkOverflows() string {
 
 // Check looks at a stack as Allocator.Check does.
 func (s *Stack) Check() string {
-	if s.next < s.base || s.framePeak < s.next || s.framePeak > s.base+s.most {
+	if s.end != s.base+s.most || s.next < s.base || s.next > s.end || s.framePeak < s.base || s.framePeak > s.end {
 		return "linear: a stack is out of its bounds"
 	}
 	frames := uint64(0)

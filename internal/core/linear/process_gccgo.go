@@ -202,19 +202,29 @@ func ProcessStackNew(address, initial uintptr) sys.Addr {
 
 func ProcessStackDestroy(stack uintptr) { stackAt(stack).Destroy() }
 
-// ProcessStackAlloc is the fast path; 0 if the stack has no room.
+//extern granary_glue_stack_alloc_slow
+func stackAllocSlow(stack, size, align uintptr) sys.Addr
+
+// ProcessStackAlloc is the fast path.
 func ProcessStackAlloc(stack, size, align uintptr) sys.Addr {
-	if size > StackMostBytes || align > AlignMost {
+	s, need := stackAt(stack), Need(size)
+	if align <= 16 && usualAlignments>>align&1 != 0 && s.Holds(need) {
+		return s.Push(need)
+	}
+	return stackAllocSlow(stack, size, align)
+}
+
+// ProcessStackAligned is for what the fast path leaves; 0 if the stack has no room.
+func ProcessStackAligned(stack, size, align uintptr) sys.Addr {
+	if size > StackMostBytes {
 		return 0
 	}
-	if align < unit {
-		align = unit
-	}
-	if size == 0 {
-		size = 1
-	}
-	return stackAt(stack).Push(Need(size), align)
+	return stackAt(stack).PushAligned(Need(size), align)
 }
+
+func ProcessStackUser(stack uintptr) sys.Addr { return stackAt(stack).User() }
+
+func ProcessStackSetUser(stack uintptr, user sys.Addr) { stackAt(stack).SetUser(user) }
 
 func ProcessStackLink(stack uintptr, p sys.Addr) { stackAt(stack).Link(p) }
 

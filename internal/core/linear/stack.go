@@ -12,32 +12,35 @@ import (
 // Stack is memory for less than a frame, for one user at a time: what is pushed after a mark goes when the stack is
 // rewound to it. It lies outside of the Go heap and holds no Go pointer.
 //
-//	base ........... next ............ base + 2 * initial
+//	base ........... next ............ end = base + most
 //	pushed           free
 //
 // What does not fit, the user of the core takes from the linear allocator and links (Link); Rewind tells what of it
-// goes (PopAbove). The stack counts for each frame of its allocator how much was pushed at most.
+// goes (PopAbove). The stack counts for each frame of its allocator how much was pushed at most. It looks at marks and
+// rewinds only: next just rises in between.
 //
 // Equations (Check):
 //
-//	base <= next <= framePeak <= base + most
+//	base <= next <= end, base <= framePeak <= end
 //	frames counted in bins = frame
 //
 // Over a space without any memory (the library told to leave everything to the system allocator) most is 0, and all that
 // is pushed overflows.
 type Stack struct {
+	next      uintptr
+	end       uintptr  // const
 	allocator sys.Addr // const: whose frames count
+	user      sys.Addr // const: the user's own
 	base      uintptr  // const
 	most      uintptr  // const: twice initial, or 0
 	initial   uintptr  // const
-	next      uintptr
-	framePeak uintptr // the highest that next was in this frame
-	peak      uintptr // in any frame before, in bytes
+	framePeak uintptr  // the highest that next was before a rewind in this frame
+	peak      uintptr  // in any frame before, in bytes
 	linked    sys.Addr
 	serial    uint64 // of the last block that was linked
 	overflows uint64
 	held      uint64 // frames at whose end something was pushed
-	frame     uint32 // which the fast path goes on for; atomic
+	frame     uint32 // up to which frames are counted; atomic
 	ref       space.Ref
 	bins      [BinCount]uint64 // frames by their peak
 }
@@ -93,7 +96,7 @@ func NewStack(a *Allocator, initial uintptr) *Stack {
 	if ref != 0 {
 		s.base, s.most = uintptr(runs.Addr(ref)), 2*initial
 	}
-	s.next, s.framePeak = s.base, s.base
+	s.next, s.framePeak, s.end = s.base, s.base, s.base+s.most
 	s.ref = ref
 	s.settle()
 	return s
@@ -111,20 +114,30 @@ func (s *Stack) Destroy() {
 
 func (s *Stack) owner() *Allocator { return (*Allocator)(s.allocator.Pointer()) }
 
-// Push hands out bytes at a multiple of align, a power of two of at most AlignMost; 0 if the stack has no room. need is
-// what Need says of the size.
-func (s *Stack) Push(need, align uintptr) sys.Addr {
-	if s.frame != s.owner().Frame() {
-		s.settle()
-	}
+// User is what SetUser keeps with the stack.
+func (s *Stack) User() sys.Addr { return s.user }
+
+// SetUser sets it, before anybody else uses the stack.
+func (s *Stack) SetUser(user sys.Addr) { s.user = user }
+
+// Holds reports whether Push may hand out so many bytes. need is what Need says of the size.
+func (s *Stack) Holds(need uintptr) bool { return need-1 < s.end-s.next }
+
+// Push hands out bytes, which the stack holds, at a multiple of 16.
+func (s *Stack) Push(need uintptr) sys.Addr {
+	at := s.next
+	setWord(&s.next, at+need)
+	return sys.Addr(at)
+}
+
+// PushAligned is Push at a multiple of align, a power of two of at least 16 and at most AlignMost; 0 if the stack has no
+// room.
+func (s *Stack) PushAligned(need, align uintptr) sys.Addr {
 	at := sys.AlignUp(s.next, align)
-	if at-s.base > s.most || need-1 >= s.most-(at-s.base) {
+	if at > s.end || need-1 >= s.end-at {
 		return 0
 	}
 	setWord(&s.next, at+need)
-	if at+need > s.framePeak {
-		setWord(&s.framePeak, at+need)
-	}
 	return sys.Addr(at)
 }
 
@@ -141,7 +154,12 @@ func (s *Stack) Link(p sys.Addr) {
 func (s *Stack) CountOverflow() { s.overflows++ }
 
 // Mark is where the stack is now.
-func (s *Stack) Mark() Mark { return Mark{s.next, s.serial} }
+func (s *Stack) Mark() Mark {
+	if s.frame != s.owner().Frame() {
+		s.settle()
+	}
+	return Mark{s.next, s.serial}
+}
 
 // Valid reports whether Rewind may go to a mark: one of this stack that no other rewind has passed.
 func (s *Stack) Valid(m Mark) bool {
@@ -163,6 +181,9 @@ func (s *Stack) Rewind(m Mark) {
 	if s.frame != s.owner().Frame() {
 		s.settle()
 	}
+	if s.next > s.framePeak {
+		setWord(&s.framePeak, s.next)
+	}
 	setWord(&s.next, m.Position)
 }
 
@@ -174,6 +195,9 @@ func (s *Stack) settle() {
 	passed := now - s.frame
 	if passed == 0 {
 		return
+	}
+	if s.next > s.framePeak {
+		s.framePeak = s.next
 	}
 	addFrames(&s.bins, s.framePeak-s.base, 1)
 	addFrames(&s.bins, s.next-s.base, uint64(passed-1))
@@ -206,6 +230,9 @@ type StackStats struct {
 // Read fills the figures. While the stack is in use they are those of about this moment.
 func (s *Stack) Read(stats *StackStats) {
 	next, top := atomic.LoadUintptr(&s.next), atomic.LoadUintptr(&s.framePeak)
+	if next > top {
+		top = next
+	}
 	stats.Initial, stats.Used = uint64(s.initial), uint64(next-s.base)
 	stats.Peak = uint64(atomic.LoadUintptr(&s.peak))
 	if now := uint64(top - s.base); now > stats.Peak {

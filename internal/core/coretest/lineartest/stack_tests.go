@@ -44,7 +44,7 @@ func testStackMarks(t T) {
 				t.Fatalf("a mark is not valid, or has links")
 			}
 			s.Rewind(marks[last])
-			if p := s.Push(16, 16); tops[last] != 0 && p != tops[last] {
+			if p := s.PushAligned(16, 16); tops[last] != 0 && p != tops[last] {
 				t.Fatalf("after a rewind the next allocation lies at %#x, not %#x", p, tops[last])
 			}
 			s.Rewind(marks[last])
@@ -52,10 +52,10 @@ func testStackMarks(t T) {
 			continue
 		}
 		marks = append(marks, s.Mark())
-		p := s.Push(linear.Need(random.below(100)), 16)
+		p := s.PushAligned(linear.Need(1+random.below(100)), 16)
 		tops = append(tops, p)
 		if align := uintptr(16) << random.below(9); p != 0 {
-			if q := s.Push(16, align); uintptr(q)&(align-1) != 0 {
+			if q := s.PushAligned(16, align); uintptr(q)&(align-1) != 0 {
 				t.Fatalf("%#x is not at a multiple of %d", q, align)
 			}
 		}
@@ -70,7 +70,7 @@ func testStackGrows(t T) {
 	s := newStack(r, 10*kib) // 12 KiB
 	mark := s.Mark()
 	for i := 0; i < 24; i++ {
-		if s.Push(kib, 16) == 0 {
+		if !s.Holds(kib) || s.Push(kib) == 0 {
 			t.Fatalf("a stack of 12 KiB holds %d KiB", i)
 		}
 		want := uint64(12 * kib)
@@ -82,7 +82,7 @@ func testStackGrows(t T) {
 		}
 	}
 	for _, need := range []uintptr{16, 1 << 20, ^uintptr(0) &^ 15, 0} {
-		if s.Push(need, 16) != 0 {
+		if s.PushAligned(need, 16) != 0 || s.Holds(need) {
 			t.Fatalf("a full stack holds %#x more", need)
 		}
 	}
@@ -101,9 +101,9 @@ func testStackFrames(t T) {
 	s := newStack(r, 64*kib)
 	for frame := 0; frame < 10; frame++ {
 		mark := s.Mark()
-		s.Push(uintptr(frame)*4*kib+16, 16)
+		s.PushAligned(uintptr(frame)*4*kib+16, 16)
 		s.Rewind(mark)
-		s.Push(16, 16)
+		s.PushAligned(16, 16)
 		if frame != 7 {
 			s.Rewind(mark)
 		}
@@ -169,7 +169,7 @@ func testStackBadMarks(t T) {
 	r := newRig(t, small(2), 0)
 	s := newStack(r, 4*kib)
 	first := s.Mark()
-	s.Push(64, 16)
+	s.PushAligned(64, 16)
 	second := s.Mark()
 	s.Rewind(first)
 	for _, m := range []linear.Mark{second, {}, {Position: first.Position - 16}, {Position: first.Position, Serial: 1},

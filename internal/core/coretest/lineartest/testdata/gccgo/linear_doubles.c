@@ -33,3 +33,11 @@ int32_t granary_glue_linear_free_slow(uintptr_t linear, uintptr_t block)
     (void)block;
     abort();
 }
+
+uintptr_t granary_glue_stack_alloc_slow(uintptr_t stack, uintptr_t size, uintptr_t align)
+{
+    (void)stack;
+    (void)size;
+    (void)align;
+    abort();
+}
