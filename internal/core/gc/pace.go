@@ -16,6 +16,7 @@ const (
 	defaultDivisor = 3
 	leastTarget    = 256 << 10
 	survivalPart   = 5 // a collection that freed less than this part of what was allocated was of little use
+	buildingBytes  = 4 << 20
 )
 
 func (h *Heap) startPace() {
@@ -58,14 +59,19 @@ func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 
 // settlePace counts a collection, and sets the target for the next one: what is alive decides, and how much of what
 // was allocated since the last one the collection freed. While a program builds something big nothing becomes garbage,
-// and collections at ever the same distance would look at the whole again and again.
+// and collections at ever the same distance would look at the whole again and again. The larger the heap, the less the
+// distance grows: what is built last may become garbage at once.
 func (h *Heap) settlePace(scanned, plain uintptr) {
 	p, n := &h.pace, &h.counts
 	before := n.scanned + n.plain + p.since()
 	live := scanned + plain
 	target := (2*scanned + plain/4) / p.divisor
-	if live < before && (before-live)*survivalPart < p.since() {
-		target *= 2
+	if live+p.since()/survivalPart > before {
+		more := target
+		if live > buildingBytes {
+			more = target * (buildingBytes >> blockShift) / (live >> blockShift)
+		}
+		target += more
 	}
 	if target < leastTarget {
 		target = leastTarget
