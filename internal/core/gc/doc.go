@@ -39,10 +39,11 @@
 //
 //  1. Hold and BeginCycle: the world stands. Marks are cleared. What waits in the chains of caches is marked, and not
 //     looked into: so a thread may be stopped between any two instructions of Alloc. Other chains are dropped.
-//  2. Roots: MarkRange, MarkAddress, MarkUncollectable. What is found is marked and grey; its block joins a queue.
+//  2. Roots: MarkRange, MarkAddress, MarkUncollectable. What is found is grey; its block joins a queue.
 //  3. Drain: blocks come off the queue first in, first out; all grey objects of a block are scanned together. So a
 //     block that is named from many places is visited once for many of them. The room for the queue is in the
-//     headers: it cannot overflow.
+//     headers: it cannot overflow. One worker scans a block at a time, and only it sets mark bits there; it goes on
+//     with what it finds in the block itself. Helpers (Help) get blocks from those who have many (share).
 //  4. FinishMarking: weak links, finalizers; what they keep alive is marked too.
 //  5. StartSweep and Unhold: the world may go on. Blocks without a mark become free at once, others wait in lists by
 //     kind and size until an allocation sweeps them; those with hardly anything dead are left as they are.

@@ -37,7 +37,7 @@ type header struct {
 	state      uint8
 	flags      uint8
 	kind       uint8
-	queued     uint8   // 1: in a marker's queue, or about to be taken out
+	_          uint8
 	granules   uint16  // small: per object
 	objects    uint16  // small: in the block
 	reciprocal uint32  // small: (granule * reciprocal) >> 16 is the index of the object that holds it
@@ -45,14 +45,14 @@ type header struct {
 	bytes      uintptr // of one object, granules or the large object's size in bytes rounded up to granules
 	descriptor uintptr // what an object holds; see mark_descriptor.go
 	next, prev blockRef
-	queueNext  blockRef
+	queueNext  blockRef // 0, or the block is in a marker's queue or being scanned: the next one, or endOfQueue
 	runEnd     blockRef // in the last block of a free run: its first
 	epoch      uint32   // small: the collection after which it was swept; differs from the heap's: to be swept
 	marked     uint32   // objects marked as the last collection ended; free: blocks that need not read as zero
 	stamp      uint64   // free: since when, nanoseconds; large: the next byte to be scanned
 
 	marks [4]uint64 // a bit a granule, set at the start of a marked object
-	grey  [4]uint64 // marked, and not scanned yet
+	grey  [4]uint64 // found, and not scanned yet; may be marked already, if it is scanned again
 }
 
 // header is the header of a block.
