@@ -125,7 +125,10 @@ func (h *Heap) DropCache(c Cache) {
 	if c == 0 || !sys.Lock(&h.cachesLock) {
 		return // a signal handler ends the thread inside of the core: the cache is lost
 	}
-	sys.Lock(&c.state().busy)
+	if !sys.Lock(&c.state().busy) {
+		sys.Unlock(&h.cachesLock)
+		return
+	}
 	h.dropChains(c)
 	sys.Unlock(&c.state().busy)
 	c.state().nextFree = h.freeCaches
