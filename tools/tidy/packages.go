@@ -61,7 +61,7 @@ func misnamedForCompiler(f *file) []violation {
 		return []violation{{f.path, 1, "is not for gccgo, so its name must end in _gc.go"}}
 	case seen && f.isForGCOnly():
 		return []violation{{f.path, 1, "ends in _gc.go, so it needs a build constraint that keeps gccgo out"}}
-	case !builtBy(f, "gc") && !strings.HasSuffix(f.path, "_gccgo.go"):
+	case seen && !builtBy(f, "gc") && !strings.HasSuffix(f.path, "_gccgo.go"):
 		return []violation{{f.path, 1, "is for gccgo alone, so its name must end in _gccgo.go"}}
 	}
 	return nil
