@@ -32,8 +32,8 @@
 //
 // Kinds with numbers above those that caches hold, and uncollectable ones, are served under the lock, one at a time.
 //
-// The path of one Free (free.go): the object is cleared and goes on the cache's chain; after 64 KiB a chain goes over to
-// the others. What a collection finds dead never comes back one by one: see the sweep below.
+// The path of one Free (free.go): the object is cleared and goes on the cache's chain; after 64 KiB a chain goes over
+// to the others. What a collection finds dead never comes back one by one: see the sweep below.
 //
 // The path of one collection, driven from outside (collect.go), since only the driver knows the threads:
 //

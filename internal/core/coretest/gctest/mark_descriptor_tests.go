@@ -189,10 +189,11 @@ func testTypedGraphs(t kit.T) {
 	for seed := uint64(0); seed < 8; seed++ {
 		r := newMarkRig(t, gc.ModeVerify|uint32(seed%2)*gc.ModeInterior)
 		random := newRandom(seed + 7)
+		bitmap := r.bitmapAt(99, func(word int) bool { return word%2 == 0 && word < 7 || word == 98 })
 		kinds := []uint32{
 			r.kind(bitmapOf(0, 2, 4, 6), false),
 			r.kind(procedureOf(1|1<<2|1<<4|1<<6), false),
-			r.kind(r.h.MakeDescriptor(r.bitmapAt(99, func(word int) bool { return word%2 == 0 && word < 7 || word == 98 }), 99), false),
+			r.kind(r.h.MakeDescriptor(bitmap, 99), false),
 		}
 		for round := 0; round < 3; round++ {
 			for i := 0; i < 2000; i++ {
