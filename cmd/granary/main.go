@@ -61,7 +61,7 @@ func newRootCommand() *cobra.Command {
 	}
 	root.SetFlagErrorFunc(usageError)
 	root.AddCommand(newRunCommand(), newReportCommand(), newCompareCommand(), newBenchCommand(),
-		newVersionCommand(), newEnvironmentTopic())
+		newSizesCommand(), newVersionCommand(), newEnvironmentTopic())
 	return root
 }
 

@@ -26,3 +26,23 @@ func (h *Heap) DropChains() {
 func (h *Heap) Retire() bool {
 	return sys.Decommit(h.Base, h.Committed()<<space.GranuleShift) && sys.Decommit(h.tables, h.tableBytes)
 }
+
+// ObjectSize says what an object asked for with that many bytes takes: its size, and its share of blocks, in bytes. It
+// is 0, 0 for what no heap can hold. interior is for heaps in ModeInterior.
+func ObjectSize(bytes uintptr, interior bool) (size, memory uintptr) {
+	if bytes > requestMost {
+		return 0, 0
+	}
+	if interior {
+		bytes++
+	}
+	granules := (bytes + GranuleBytes - 1) >> granuleShift
+	switch {
+	case granules > smallMaxGranules:
+		return granules << granuleShift, sys.AlignUp(granules<<granuleShift, BlockBytes)
+	case granules == 0:
+		granules = 1
+	}
+	granules = granulesOf(classFor(granules))
+	return granules << granuleShift, BlockBytes / (granulesPerBlock / granules)
+}
