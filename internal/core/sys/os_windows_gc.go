@@ -30,9 +30,10 @@ func Commit(addr Addr, bytes uintptr) bool {
 
 // Decommit gives the memory of committed pages back; they read as zero from then on.
 //
-// Pages that were decommitted and committed again would read as zero too, but the second step can fail, and between the
-// two it is a fault to read them. Pages that MEM_RESET names read as before or as zero: after they were cleared that is
-// the same. VirtualUnlock of pages that are not locked, which it reports as an error, takes them out of the working set.
+// Pages that were decommitted and committed again would read as zero too, but the second step can fail, and between
+// the two it is a fault to read them. Pages that MEM_RESET names read as before or as zero: after they were cleared
+// that is the same. VirtualUnlock of pages that are not locked, which it reports as an error, takes them out of the
+// working set.
 func Decommit(addr Addr, bytes uintptr) bool {
 	Clear(addr, bytes)
 	if _, err := windows.VirtualAlloc(uintptr(addr), bytes, windows.MEM_RESET, windows.PAGE_READWRITE); err == nil {
