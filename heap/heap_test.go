@@ -33,6 +33,8 @@ func mustNew(t testing.TB, options ...Option) *Heap {
 // mustHold fails if the core's walker finds something wrong. Nobody may use the heap meanwhile.
 func mustHold(t testing.TB, h *Heap) {
 	t.Helper()
+	h.sweeping.Lock() // no tick meanwhile
+	defer h.sweeping.Unlock()
 	if wrong := h.core.Check(); wrong != "" {
 		t.Fatal(wrong)
 	}
