@@ -55,6 +55,8 @@ bool granary_gc_is_own_process(void)
         return true;
     if (stamp == NULL || atomic_load(stamp) != 0)
         return false; /* shares our memory: the child of a vfork */
+    if (atomic_load(&granary_gc_thread_count) > 1)
+        return false; /* a copy of other threads at work: it may only grow */
     become_own_process();
     return true;
 }

@@ -125,6 +125,13 @@ func run(options runOptions, arguments []string) error {
 	for _, warning := range verdict.Warnings {
 		fmt.Fprintf(os.Stderr, "granary: warning: %s\n", warning)
 	}
+	if options["gc"].value != "" {
+		dir, err := preload.CollectorDir(library.Path)
+		if err != nil {
+			return runError(preload.StatusFailed, "%w", err)
+		}
+		settings = append(settings, preload.SearchFirst(os.Environ(), dir))
+	}
 	environment := preload.Environment(os.Environ(), library.Path, settings)
 	if refusal := verdict.Refusal; refusal != nil {
 		if options["force"].value == "" || refusal.Status != preload.StatusFailed {

@@ -43,6 +43,25 @@ func Environment(base []string, library string, settings []Setting) []string {
 	return environment
 }
 
+// SearchFirst is the setting that makes the loader look for libraries in dir before anywhere else, as base has it
+// otherwise.
+func SearchFirst(base []string, dir string) Setting {
+	const path = "LD_LIBRARY_PATH"
+	value := dir
+	for _, entry := range base {
+		before, found := strings.CutPrefix(entry, path+"=")
+		if !found {
+			continue
+		}
+		for _, other := range filepath.SplitList(before) {
+			if other != dir {
+				value += string(filepath.ListSeparator) + other
+			}
+		}
+	}
+	return Setting{Name: path, Value: value}
+}
+
 func isSeparator(r rune) bool { return r == ':' || r == ' ' }
 
 func isSet(settings []Setting, entry string) bool {

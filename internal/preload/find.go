@@ -120,6 +120,17 @@ func FindLibrary(flag, variable, executable string) (string, error) {
 	return firstLibrary(libraryPlaces(executable))
 }
 
+// CollectorDir is the folder of libgc.so.1 that came with a libgranary.so.
+func CollectorDir(library string) (string, error) {
+	dir := filepath.Join(filepath.Dir(library), "gc")
+	file := filepath.Join(dir, "libgc.so.1")
+	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
+		return "", fmt.Errorf("--gc: %s was not found\nBuild it with make, or name a %s beside which it is with --lib=PATH",
+			file, LibraryName)
+	}
+	return dir, nil
+}
+
 // firstLibrary is the first of the places where there is a file.
 func firstLibrary(places []string) (string, error) {
 	for _, place := range places {

@@ -59,6 +59,8 @@ var Options = []Option{
 		Help: "a line to stderr when the library starts in a process"},
 	{Flag: "lib", Env: "GRANARY_LIB", Kind: Path,
 		Help: "use this libgranary.so, not the one that came with the command"},
+	{Flag: "gc", Kind: Switch, On: "1",
+		Help: "run it on Granary's collector where it uses libgc (bdwgc): guile, ecl, w3m"},
 	{Flag: "force", Kind: Switch, On: "1",
 		Help: "run the program even if it cannot run on Granary"},
 }
