@@ -20,9 +20,11 @@ const (
 	tinySpanBytes  = 64 << 10
 	smallSpanBytes = 256 << 10
 
-	batchBytes = 8 << 10 // a batch carries about this much,
-	batchMost  = 64      // but no more blocks than this
-	batchLeast = 4       // and no fewer
+	batchBytes = 32 << 10 // a batch carries about this much,
+	batchMost  = 64       // but no more blocks than this,
+	batchLarge = 32       // and no more than this where 64 are above batchSmall bytes
+	batchSmall = 8 << 10
+	batchLeast = 4 // and no fewer
 	depotBytes = 1 << 20
 	depotMost  = 128 // batches that wait in the shared pool of a class
 	depotLeast = 2
@@ -74,7 +76,10 @@ func classes() ([]class, error) {
 			c.spanBytes = smallSpanBytes
 		}
 		c.blocks = c.spanBytes / size
-		c.batch = clamp(batchBytes/size, batchLeast, batchMost)
+		c.batch = clamp(batchBytes/size, batchLeast, batchLarge)
+		if batchMost*size <= batchSmall {
+			c.batch = batchMost
+		}
 		c.room = 2 * c.batch
 		c.binOffset = offset
 		offset += binBytes + ((c.room+1)*8+binBytes-1)/binBytes*binBytes

@@ -123,10 +123,12 @@ func testFullPool(t T) {
 	r := newRig(t, 1)
 	r.every = 997
 	r.fillRange(0, 2048)
-	for i := 0; i < 10; i++ { // one more than a bin holds
+	in, out, _ := r.pool(2048)
+	for i := 0; i < 1000 && in == out; i++ { // until the bin is full and hands a batch over
 		r.free(0, r.firstInRange())
+		in, out, _ = r.pool(2048)
 	}
-	if in, out, _ := r.pool(2048); in != out+1 {
+	if in != out+1 {
 		t.Fatalf("%d batches came and %d went, so none waits", in, out)
 	}
 	if b := r.malloc(1, 2048); b.class < 0 {

@@ -43,7 +43,7 @@ type header struct {
 	next      Cache  // of all caches of the heap; const
 	nextFree  Cache  // of those without a thread; under Heap.cachesLock
 	used      uint32 // 1 while a thread has it; under Heap.cachesLock
-	_         uint32
+	shard     uint32 // const: which depot its thread uses first
 	lastFlush uint64 // time of the last release sweep of this cache's thread
 	normal    normalCounts
 	_         [8]byte

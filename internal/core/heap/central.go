@@ -8,7 +8,7 @@ import (
 	"granary/internal/core/sys"
 )
 
-// central is one class of the shared pool. Everything is under its lock.
+// central is one class of the shared pool. Everything but the depots is under its lock.
 //
 // Free blocks of the class that no cache holds are in one of two places: in batches, as they were handed over
 // (newest on top, taken first: still warm), or sorted into their spans. Equation (Check):
@@ -19,18 +19,14 @@ type central struct {
 	listed uint32 // bit i is set if lists[i] is not empty
 	lists  [16]space.Ref
 
-	depot      sys.Addr // room for one batch more than classInfo.depot, 0 until the first
-	spareDepot sys.Addr // another, if one was made while the sweep had the first: see coolDepot
-	depotCount uint32   // batches in depot
-	depotSeen  uint32   // batchesIn, as the last sweep saw it
-	depotWarm  bool     // its memory has been used since it was given back
-	empty      uint32   // empty spans; more than one only while several threads take their first block
-	single     uintptr  // a slot for one block on its way to or from a thread without a cache
+	empty  uint32  // empty spans; more than one only while several threads take their first block
+	single uintptr // a slot for one block on its way to or from a thread without a cache
 
-	out, outPeak          uint64
-	batchesIn, batchesOut uint64
-	spans, spansPeak      uint32
-	spansTaken            uint64
+	out, outPeak     uint64
+	spans, spansPeak uint32
+	spansTaken       uint64
+
+	depots [depotShards]depot // each under its own lock
 }
 
 // refill fills the empty bin of a class. It returns false if no block is to be had.
@@ -56,17 +52,13 @@ func (h *Heap) refill(c Cache, class uintptr) bool {
 func (h *Heap) obtain(c Cache, class uintptr, slots sys.Addr, want uint32) (n uint32, first uintptr) {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
+	if want == info.batch && ctl.takeBatch(h.shardOf(c), info, slots) {
+		return want, slots.Word()
+	}
 	if !sys.Lock(&ctl.lock) {
 		return 0, 0
 	}
-	if want == info.batch && ctl.depotCount != 0 {
-		ctl.depotCount--
-		ctl.batchesOut++
-		sys.Copy(slots, ctl.depotSlots(info, ctl.depotCount), uintptr(info.batch)*slotBytes)
-		n = info.batch
-	} else {
-		n = h.takeFromSpansLocked(ctl, info, slots, want)
-	}
+	n = h.takeFromSpansLocked(ctl, info, slots, want)
 	for n == 0 {
 		sys.Unlock(&ctl.lock)
 		ref := h.newSpan(c, class, info)
@@ -94,11 +86,6 @@ func (h *Heap) obtainOne(class uintptr) uintptr {
 
 // singleSlot is the address of single. A central lies outside of the Go heap, so its address does not change.
 func (ctl *central) singleSlot() sys.Addr { return sys.Addr(uintptr(unsafe.Pointer(&ctl.single))) }
-
-// depotSlots is where a batch of the shared pool lies. There is room for one more than may wait there.
-func (ctl *central) depotSlots(info *classInfo, index uint32) sys.Addr {
-	return ctl.depot + sys.Addr(uintptr(index*info.batch)*slotBytes)
-}
 
 // takeFromSpansLocked takes blocks from the fullest spans.
 func (h *Heap) takeFromSpansLocked(ctl *central, info *classInfo, slots sys.Addr, want uint32) uint32 {
@@ -238,128 +225,6 @@ func (h *Heap) returnOne(class uintptr, block sys.Addr) bool {
 	return true
 }
 
-// flush makes room in a full bin: its older half goes to the shared pool as a batch, or to the spans if the pool
-// has its fill. It returns false if the class's lock is this thread's already (a signal handler).
-func (h *Heap) flush(c Cache, class uintptr) bool {
-	info := &classTable[class&63]
-	ctl := &h.classes[class&63]
-	if ctl.depot == 0 {
-		h.makeDepot(ctl, info)
-	}
-	b := c.classBin(class)
-	if ctl.depot == 0 {
-		return h.flushBin(b) // no memory for batches
-	}
-	if !sys.Lock(&ctl.lock) {
-		return false
-	}
-	if ctl.depot == 0 { // the sweep has just taken it: see coolDepot
-		sys.Unlock(&ctl.lock)
-		return h.flushBin(b)
-	}
-	oldest := info.room - info.batch
-	bytes := uintptr(info.batch) * slotBytes
-	batch := ctl.depotSlots(info, ctl.depotCount)
-	sys.Copy(batch, b.slotAddr(oldest), bytes)
-	sys.Move(b.slotAddr(b.room+info.batch), b.slotAddr(b.room), uintptr(oldest-b.room)*slotBytes)
-	b.room += info.batch
-	if ctl.depotCount < ctl.depotLimit(info) {
-		ctl.depotCount++
-		ctl.batchesIn++
-		sys.Unlock(&ctl.lock)
-		return true
-	}
-	var give giving
-	wrong, what := h.returnBlocksLocked(ctl, class, batch, info.batch, &give)
-	sys.Unlock(&ctl.lock)
-	h.finishReturn(class, &give, wrong, what)
-	return true
-}
-
-// depotLimit is how many batches may wait: half of the blocks of the class's spans, so that a small heap keeps
-// little, and at most classInfo.depot.
-func (ctl *central) depotLimit(info *classInfo) uint32 {
-	limit := depotLeast + ctl.spans*info.blocks/(2*info.batch)
-	if limit > info.depot {
-		limit = info.depot
-	}
-	return limit
-}
-
-func depotBytes(info *classInfo) uintptr {
-	return sys.AlignUp(uintptr((info.depot+1)*info.batch)*slotBytes, sys.PageBytes())
-}
-
-// makeDepot gives a class room for batches: the spare, or new memory.
-func (h *Heap) makeDepot(ctl *central, info *classInfo) {
-	if !sys.Lock(&ctl.lock) {
-		return
-	}
-	if ctl.depot == 0 {
-		ctl.depot, ctl.spareDepot = ctl.spareDepot, 0
-	}
-	have := ctl.depot != 0
-	sys.Unlock(&ctl.lock)
-	if have {
-		return
-	}
-	if memory := h.TakeMeta(depotBytes(info)); memory != 0 {
-		h.addDepot(ctl, memory)
-	}
-}
-
-// addDepot puts memory for batches where it is missing.
-func (h *Heap) addDepot(ctl *central, memory sys.Addr) {
-	if !sys.Lock(&ctl.lock) {
-		return
-	}
-	if ctl.depot == 0 {
-		ctl.depot = memory
-	} else {
-		ctl.spareDepot = memory
-	}
-	sys.Unlock(&ctl.lock)
-}
-
-// coolDepot gives back the memory of a class's room for batches, if no batch has come since the last sweep. While the
-// system drops the pages the class has no such room, and makes another if it needs it.
-func (h *Heap) coolDepot(class uintptr) {
-	ctl := &h.classes[class&63]
-	info := &classTable[class&63]
-	if ctl.depot == 0 || !sys.Lock(&ctl.lock) {
-		return
-	}
-	memory := ctl.depot
-	quiet := ctl.depotCount == 0 && memory != 0 && ctl.depotSeen == uint32(ctl.batchesIn) && ctl.depotWarm
-	if !quiet {
-		ctl.depotWarm = ctl.depotWarm || ctl.depotSeen != uint32(ctl.batchesIn)
-		ctl.depotSeen = uint32(ctl.batchesIn)
-		sys.Unlock(&ctl.lock)
-		return
-	}
-	ctl.depot, ctl.depotWarm = 0, false
-	sys.Unlock(&ctl.lock)
-	sys.Decommit(memory, depotBytes(info))
-	h.addDepot(ctl, memory)
-}
-
-// drainDepot sorts the waiting batches of a class into their spans.
-func (h *Heap) drainDepot(class uintptr) {
-	ctl := &h.classes[class&63]
-	info := &classTable[class&63]
-	var give giving
-	for ctl.depotCount != 0 && sys.Lock(&ctl.lock) {
-		wrong, what := sys.Addr(0), 0
-		give.count = 0
-		if ctl.depotCount != 0 {
-			ctl.depotCount--
-			wrong, what = h.returnBlocksLocked(ctl, class, ctl.depotSlots(info, ctl.depotCount), info.batch, &give)
-		}
-		sys.Unlock(&ctl.lock)
-		h.finishReturn(class, &give, wrong, what)
-	}
-}
-
 // flushBin hands all blocks of a bin to their spans. It returns false, and keeps them, if the class's lock is this
 // thread's already (a signal handler).
 func (h *Heap) flushBin(b *bin) bool {
@@ -385,7 +250,7 @@ func (h *Heap) sortWaiting(c Cache) {
 		h.flushAll(c)
 	}
 	for class := uintptr(1); class <= ClassCount; class++ {
-		h.drainDepot(class)
+		h.drainDepots(class)
 	}
 }
 

@@ -97,9 +97,14 @@ func (h *Heap) checkSpan(ref space.Ref, class uintptr) string {
 
 // checkWaiting looks at the blocks in batches and caches: each is out of its span, and none is there twice.
 func (h *Heap) checkWaiting(class uintptr, ctl *central, info *classInfo) string {
-	waiting := uint64(ctl.depotCount) * uint64(info.batch)
-	if !h.areOut(class, ctl.depot, uintptr(waiting)) {
-		return "heap: a batch holds a block that is not out of its span"
+	waiting := uint64(0)
+	for i := range ctl.depots {
+		d := &ctl.depots[i]
+		blocks := d.count * info.batch
+		if d.count > info.depot || !h.areOut(class, d.room, uintptr(blocks)) {
+			return "heap: a batch holds a block that is not out of its span"
+		}
+		waiting += uint64(blocks)
 	}
 	for c := h.caches; c != 0; c = c.header().next {
 		b := c.classBin(class)

@@ -11,7 +11,13 @@ import "granary/internal/core/sys"
 // the child sees of them can be a mixture of earlier and later; their blocks stay allocated for ever. That is at
 // most a cache a thread, once.
 
-const forkLockCount = ClassCount + 4
+const (
+	classLocks    = depotShards + 1 // of a class: its depots', then its own
+	forkLockCount = ClassCount*classLocks + 4
+)
+
+// forkLocks is a set of locks, a bit each.
+type forkLocks [(forkLockCount + 63) / 64]uint64
 
 // forkLock is the lock that a bit of forkMine stands for, in the order in which locks are taken.
 func (h *Heap) forkLock(index uint) *uint32 {
@@ -25,15 +31,19 @@ func (h *Heap) forkLock(index uint) *uint32 {
 	case forkLockCount - 1:
 		return h.RunsLock()
 	}
-	return &h.classes[(index-1)&63].lock
+	ctl, lock := &h.classes[(index-2)/classLocks+1], (index-2)%classLocks
+	if lock < depotShards {
+		return &ctl.depots[lock].lock
+	}
+	return &ctl.lock
 }
 
 // ForkPrepare takes all locks, in the order in which they are taken elsewhere.
 func (h *Heap) ForkPrepare() {
-	mine := uint64(0)
+	var mine forkLocks
 	for index := uint(0); index < forkLockCount; index++ {
 		if !sys.Lock(h.forkLock(index)) {
-			mine |= 1 << index
+			mine[index/64] |= 1 << (index % 64)
 		}
 	}
 	h.forkMine = mine
@@ -42,9 +52,10 @@ func (h *Heap) ForkPrepare() {
 // ForkParent gives them up again in the parent.
 func (h *Heap) ForkParent() {
 	mine := h.forkMine
-	for index := uint(forkLockCount); index > 0; index-- {
-		if mine>>(index-1)&1 == 0 {
-			sys.Unlock(h.forkLock(index - 1))
+	for index := uint(forkLockCount); index > 0; {
+		index--
+		if mine[index/64]>>(index%64)&1 == 0 {
+			sys.Unlock(h.forkLock(index))
 		}
 	}
 }

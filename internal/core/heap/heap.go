@@ -29,8 +29,8 @@ const (
 //	caches, freeCaches  whoever holds cachesLock
 //	sweepLock           the thread that runs the release sweep (tried, never waited for, but by fork)
 //
-// Locks are taken in this order: sweepLock, cachesLock, one class's lock, the space's locks. No two classes' locks
-// are held together, except by ForkPrepare, which takes all in the order of the classes.
+// Locks are taken in this order: sweepLock, cachesLock, one depot's lock, its class's lock, the space's locks. No two
+// classes' locks are held together, except by ForkPrepare, which takes all in the order of the classes.
 type Heap struct {
 	space.Space // first: the fast paths read its first three words
 
@@ -45,9 +45,9 @@ type Heap struct {
 	cacheCount uint32
 	cachesPeak uint32
 
-	nextSweep uint64 // time of the next release sweep; a hint, written under sweepLock
-	sweeps    uint64 // under sweepLock
-	forkMine  uint64 // locks that the forking thread held already, a bit each; see fork.go
+	nextSweep uint64    // time of the next release sweep; a hint, written under sweepLock
+	sweeps    uint64    // under sweepLock
+	forkMine  forkLocks // locks that the forking thread held already; see fork.go
 
 	deferred uintptr // blocks freed where no lock could be had, linked through their first word; atomic
 
@@ -97,6 +97,9 @@ func (h *Heap) NewCache() Cache {
 		c = Cache(memory)
 		initCache(c)
 		c.header().next = h.caches
+		if h.caches != 0 {
+			c.header().shard = (h.caches.header().shard + 1) & (depotShards - 1)
+		}
 		atomic.StoreUintptr((*uintptr)(&h.caches), uintptr(c)) // others walk the list without the lock
 	} else {
 		sys.Unlock(&h.cachesLock)

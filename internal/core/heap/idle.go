@@ -61,8 +61,8 @@ func (h *Heap) sweep(now, age uint64) (done space.Released, wake uint64) {
 		h.freeDeferredBlocks()
 	}
 	for class := uintptr(1); class <= ClassCount; class++ {
-		h.drainDepot(class)
-		h.coolDepot(class)
+		h.drainDepots(class)
+		h.coolDepots(class)
 	}
 	dropped, waiting := h.purgeSpans(now, age)
 	done = h.ReleaseIdle(now, age)

@@ -177,10 +177,9 @@ func (h *Heap) isFree(class uintptr, block sys.Addr) bool {
 	}
 	s := h.span(h.spanOf(block, info))
 	index := uint32(block-h.Addr(h.spanOf(block, info))) / info.bytes
-	free := index >= s.fresh || s.free[uintptr(index/wordBits)&bitmapIndexMask]>>(index%wordBits)&1 != 0 ||
-		holds(ctl.depot, uintptr(ctl.depotCount*info.batch), block)
+	free := index >= s.fresh || s.free[uintptr(index/wordBits)&bitmapIndexMask]>>(index%wordBits)&1 != 0
 	sys.Unlock(&ctl.lock)
-	return free
+	return free || ctl.holds(info, block)
 }
 
 func (b *bin) holds(block sys.Addr) bool {

@@ -75,7 +75,7 @@ func (h *Heap) readClass(class uintptr, stats *ClassStats) {
 	info := &classTable[class&63]
 	ctl := &h.classes[class&63]
 	stats.BlockBytes, stats.SpanBytes = info.bytes, info.spanBytes
-	stats.BlocksCached = uint64(ctl.depotCount) * uint64(info.batch)
+	stats.BlocksCached = uint64(ctl.waiting()) * uint64(info.batch)
 	for c := h.firstCache(); c != 0; c = c.header().next {
 		b := c.classBin(class)
 		stats.Mallocs += b.mallocs
@@ -86,7 +86,10 @@ func (h *Heap) readClass(class uintptr, stats *ClassStats) {
 		stats.Blocks = ctl.out - stats.BlocksCached
 	}
 	stats.BlocksPeak = ctl.outPeak
-	stats.BatchesIn, stats.BatchesOut = ctl.batchesIn, ctl.batchesOut
+	for i := range ctl.depots {
+		stats.BatchesIn += ctl.depots[i].in
+		stats.BatchesOut += ctl.depots[i].out
+	}
 	stats.Spans, stats.SpansPeak = uint64(ctl.spans), uint64(ctl.spansPeak)
 	stats.SpansTaken = ctl.spansTaken
 }
