@@ -121,8 +121,11 @@ func (h *Heap) verify() bool {
 		h.referenceDrain(m)
 	}
 	m.verifying = 0
-	h.referenceChains()
-	same := r.lost != 0 || h.sameMarks()
+	same := true
+	if r.lost == 0 {
+		h.referenceChains()
+		same = h.sameMarks()
+	}
 	r.stack.drop()
 	sys.Release(r.marks, r.bytes)
 	h.dropRecorded()

@@ -10,7 +10,7 @@ func All() []Test {
 	var all []Test
 	for _, group := range [][]Test{
 		allocTests, freeTests, sweepTests, threadTests, faultTests, sequenceTests,
-		markTests, descriptorTests, sliceTests, finalTests, finalModelTests,
+		markTests, descriptorTests, sliceTests, markFaultTests, finalTests, finalModelTests,
 	} {
 		all = append(all, group...)
 	}

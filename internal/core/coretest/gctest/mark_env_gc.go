@@ -26,3 +26,6 @@ func differences(f func()) []sys.Addr {
 	gc.DifferenceHandler = nil
 	return found
 }
+
+// Only the gccgo build can make the system refuse memory: see mark_env_gccgo.go.
+var markFaultTests []Test

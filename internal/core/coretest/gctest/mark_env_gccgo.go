@@ -3,6 +3,7 @@
 package gctest
 
 import (
+	"granary/internal/core/coretest/kit"
 	"granary/internal/core/gc"
 	"granary/internal/core/sys"
 )
@@ -29,4 +30,30 @@ func differences(f func()) []sys.Addr {
 	}
 	cExpectDifferences(false)
 	return found
+}
+
+// markFaultTests are about collections while the system gives no memory.
+var markFaultTests = []Test{
+	{Name: "without memory the reference marker finds no difference, and marking goes on", Run: testMarkWithoutMemory},
+}
+
+func testMarkWithoutMemory(t kit.T) {
+	r := newMarkRig(t, gc.ModeVerify|gc.ModeInterior)
+	random := newRandom(31)
+	refusals := 0
+	for _, call := range []int{callReserve, callCommit} {
+		for after := 0; after < 12; after++ {
+			r.graph(random, 3000)
+			failCalls(call, after, always)
+			r.collect(after % 2)
+			refusals += failedCalls(call)
+			failCalls(call, 0, 0)
+			r.compare("without memory", true)
+		}
+	}
+	if refusals < 8 {
+		t.Errorf("the system refused only %d times", refusals)
+	}
+	r.check("with memory again", 0)
+	r.close()
 }
