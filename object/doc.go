@@ -29,20 +29,20 @@
 // counted: Count, Leaks.
 //
 // A Ref is a checked number of 8 bytes that keeps nothing alive. A Var is counted: the memory of a deleted object is
-// used for another one only when no Var holds it any more, so that After finds its old place. Nothing can go wrong with
-// a Ref that is kept for too long, either: it is Null.
+// used for another one only when no Var holds it any more, so that After finds its old place. Nothing can go
+// wrong with a Ref that is kept for too long, either: it is Null.
 //
 // Objects lie outside of the Go heap, in chunks of up to 512 of one type side by side, so the collector does not see
-// them, however many there are. Their fields must not contain Go pointers: use Ref, Var, String and Slice. The pointer
-// that Get returns is not checked any more: do not keep it over a Delete.
+// them, however many there are. Their fields must not contain Go pointers: use Ref, Var, String and Slice. The
+// pointer that Get returns is not checked any more: do not keep it over a Delete.
 //
 // # Goroutines
 //
 // References may be read by any goroutine at any time: Get, Must, IsNull and Equal take no lock. What changes a type
 // (New, Delete, moves, counts) takes that type's lock for some nanoseconds, never two at once, and calls nobody
-// meanwhile; so all calls may be made by any goroutine at any time. Two goroutines that delete the same object: one does
-// it. What lies in the fields is the program's to guard, and so is who may still use a pointer of Get when another
-// goroutine deletes the object. Types made with WithSingleOwner have no lock; see there.
+// meanwhile; so all calls may be made by any goroutine at any time. Two goroutines that delete the same object:
+// one does it. What lies in the fields is the program's to guard, and so is who may still use a pointer of Get
+// when another goroutine deletes the object. Types made with WithSingleOwner have no lock; see there.
 //
 // # Structures
 //
@@ -56,6 +56,6 @@
 // One Get: Ref.Get compares the generation in the table of nodes with its own (core Find). Equal: the fields of the
 // chunk, plus the slot times the size of T. Else notExist looks up what is known of the object.
 //
-// One Delete: deleteObject, then core Delete: the generation changes, the fields let go in the order of the layout, the
-// handle is forgotten, the list lets go. docs/design/object.md gives the reasons and the figures.
+// One Delete: deleteObject, then core Delete: the generation changes, the fields let go in the order of the
+// layout, the handle is forgotten, the list lets go. docs/design/object.md gives the reasons and the figures.
 package object

@@ -9,12 +9,12 @@ import (
 	core "granary/internal/core/object"
 )
 
-// ErrNotExist says that there is no object: the reference is Null, or its object was deleted. Ask with errors.Is; what is
-// known of the object errors.As gives as a *NotExistError.
+// ErrNotExist says that there is no object: the reference is Null, or its object was deleted. Ask with
+// errors.Is; what is known of the object errors.As gives as a *NotExistError.
 var ErrNotExist error = missing(0)
 
-// missing is the error for a reference that is Null: the reference, so that it costs nothing to make and what is known of
-// its object is looked up only when somebody asks.
+// missing is the error for a reference that is Null: the reference, so that it costs nothing to make and what
+// is known of its object is looked up only when somebody asks.
 type missing core.Ref
 
 func (missing) Error() string { return "Object does not exist." }

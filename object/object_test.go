@@ -134,8 +134,12 @@ func TestStringsAndSlicesByThemselves(t *testing.T) {
 
 func TestTypesThatCannotBeFieldsAreRefused(t *testing.T) {
 	type inner struct{ Deep [2]struct{ Text string } }
-	type tree struct{ Children Slice[struct{ Sub Slice[inner] }] }
-	type loop struct{ Children Slice[struct{ More Slice[Slice[int]] }] }
+	type tree struct {
+		Children Slice[struct{ Sub Slice[inner] }]
+	}
+	type loop struct {
+		Children Slice[struct{ More Slice[Slice[int]] }]
+	}
 	type own struct{ Children Slice[own] }
 	type huge struct{ Bytes [1<<30 + 1]byte }
 	for _, c := range []struct {

@@ -9,8 +9,8 @@ import (
 )
 
 // String is text outside of the Go heap, for the fields of objects, which cannot hold Go strings. The zero String is
-// empty. As a field it is freed when its object is deleted; elsewhere it needs a Clear. It must not be copied: give its
-// text to Set. It must not be used by two goroutines at once if one of them changes it.
+// empty. As a field it is freed when its object is deleted; elsewhere it needs a Clear. It must not be copied:
+// give its text to Set. It must not be used by two goroutines at once if one of them changes it.
 type String struct {
 	addr   sys.Addr // of a block of the heap, 0 while empty
 	length uintptr
@@ -61,8 +61,9 @@ func freeBlock(block sys.Addr) {
 }
 
 // Slice is a growing array outside of the Go heap, for the fields of objects, which cannot hold Go slices. The zero
-// Slice is empty. As a field it is freed when its object is deleted, and its elements let go of what they hold; elsewhere
-// it needs a Clear. It must not be copied. It must not be used by two goroutines at once if one of them changes it.
+// Slice is empty. As a field it is freed when its object is deleted, and its elements let go of what they hold;
+// elsewhere it needs a Clear. It must not be copied. It must not be used by two goroutines at once if one of
+// them changes it.
 //
 // T is subject to what MakeType says of the fields of objects.
 type Slice[T any] struct {
@@ -75,8 +76,8 @@ type Slice[T any] struct {
 // Len is the number of elements.
 func (s *Slice[T]) Len() int { return int(s.length) }
 
-// At is the element with an index. It is good to use until the Slice grows, or its object is deleted. An index that is
-// out of range panics, as with the slices of Go.
+// At is the element with an index. It is good to use until the Slice grows, or its object is deleted. An index
+// that is out of range panics, as with the slices of Go.
 func (s *Slice[T]) At(index int) *T { return &s.View()[index] }
 
 // View is the elements in place, good to use as those of At are.

@@ -121,7 +121,8 @@ GRANARY_API int granary_report(int fd, const char *format);
  * go of them with granary_object_clear; those in the fields of an object let go when it is deleted.
  *
  * All functions may be called from any thread at any time, but for types with GRANARY_OBJECT_SINGLE_OWNER, and not
- * from a signal handler. Who may use the fields of an object while another thread deletes it is the program's to say. */
+ * from a signal handler. Who may use the fields of an object while another thread deletes it is for the program to
+ * say. */
 typedef uint64_t granary_ref;
 typedef struct granary_var {
     granary_ref ref;
@@ -205,8 +206,8 @@ GRANARY_API granary_ref granary_object_next(granary_object_type *type, granary_r
 GRANARY_API void granary_object_stop(granary_object_type *type, granary_ref current);
 
 /* The number of an object, for languages that keep one in an integer: given when it is first asked for, counted from 1
- * over all types, never given again. 0 for Null, and if there is no memory to remember it. from_handle is 0 for a number
- * that is unknown, or that of a deleted object or of one of another type. */
+ * over all types, never given again. 0 for Null, and if there is no memory to remember it. from_handle is 0 for a
+ * number that is unknown, or that of a deleted object or of one of another type. */
 GRANARY_API int64_t granary_object_handle(granary_ref ref);
 GRANARY_API granary_ref granary_object_from_handle(granary_object_type *type, int64_t handle);
 

@@ -94,7 +94,9 @@ func (w *World) Fill(t *Type, b *Batch) bool {
 }
 
 // HasMore reports whether Next may be called: there is another object, and none got another place meanwhile.
-func (b *Batch) HasMore(t *Type) bool { return b.at < b.count && b.moves == atomic.LoadUint32(&t.moves) }
+func (b *Batch) HasMore(t *Type) bool {
+	return b.at < b.count && b.moves == atomic.LoadUint32(&t.moves)
+}
 
 // Next goes on to the next object of the batch.
 func (b *Batch) Next() Ref {

@@ -54,7 +54,7 @@ func (w *World) New(t *Type) Ref {
 		*w.site(index) = site{made: stack}
 	}
 	if t.flags&FlagSingleOwner == 0 {
-		sys.Unlock(&t.lock)
+		unlock(&t.lock)
 	}
 	return makeRef(index, generation)
 }

@@ -89,9 +89,9 @@ func StrideOf(bytes uintptr) uintptr {
 // fieldAlignment is that of the fields of any object; those of a stride that is a multiple of 16 are aligned to 16.
 const fieldAlignment = 8
 
-// NewType makes a type whose objects have so many bytes of fields, and what there is to let go of in them: total Fields,
-// of which the first count are the object's, the others those of elements. It returns nil if there is no memory, or if
-// CheckLayout finds fault.
+// NewType makes a type whose objects have so many bytes of fields, and what there is to let go of in them:
+// total Fields, of which the first count are the object's, the others those of elements. It returns nil if
+// there is no memory, or if CheckLayout finds fault.
 func (w *World) NewType(bytes uintptr, fields sys.Addr, count, total, flags uint32) *Type {
 	if bytes > BytesMost || !CheckLayout(fields, count, total, bytes) {
 		return nil
@@ -128,8 +128,8 @@ func (t *Type) SetNameByte(at uintptr, value byte) {
 	}
 }
 
-// SetReuseDistance has slots used again only after at least so many others were freed. It is called before the type is
-// used; FlagDiagnose has DiagnoseKept at least.
+// SetReuseDistance has slots used again only after at least so many others were freed. It is called before the
+// type is used; FlagDiagnose has DiagnoseKept at least.
 func (t *Type) SetReuseDistance(slots uint32) {
 	if slots > t.reuseAfter {
 		t.reuseAfter = slots
@@ -182,7 +182,7 @@ func (t *Type) lockSlow() {
 
 func (t *Type) leave() {
 	if t.flags&FlagSingleOwner == 0 {
-		sys.Unlock(&t.lock)
+		unlock(&t.lock)
 	}
 }
 

@@ -281,7 +281,8 @@ func testTrim(t T) {
 	r.trim(l)
 	var s object.Stats
 	r.w.Read(l.t, &s)
-	if s.Bytes != 2*512*uint64(object.StrideOf(unsafe.Sizeof(thing{}))) { // the one with 700, and the newest with fresh slots
+	// What stays: the chunk with 700, and the newest one, which has slots never used.
+	if s.Bytes != 2*512*uint64(object.StrideOf(unsafe.Sizeof(thing{}))) {
 		t.Errorf("%d bytes are left with one object alive", s.Bytes)
 	}
 	r.every = 97

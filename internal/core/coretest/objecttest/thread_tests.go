@@ -94,6 +94,11 @@ func testThreads(t T) {
 	for _, ref := range board {
 		w.Release(ref)
 	}
+	endOfThreads(t, w, types)
+}
+
+// endOfThreads deletes everything and looks whether anything is left.
+func endOfThreads(t T, w *object.World, types []*object.Type) {
 	if wrong := w.Check(); wrong != "" {
 		t.Fatalf("%s", wrong)
 	}
