@@ -186,7 +186,7 @@ func testPerObjectLoop(t kit.T) {
 
 // testTypedGraphs has graphs of objects in which every other word is a number that looks like an address.
 func testTypedGraphs(t kit.T) {
-	for seed := uint64(0); seed < 8; seed++ {
+	for seed := uint64(0); seed < 4; seed++ {
 		r := newMarkRig(t, gc.ModeVerify|uint32(seed%2)*gc.ModeInterior)
 		random := newRandom(seed + 7)
 		bitmap := r.bitmapAt(99, func(word int) bool { return word%2 == 0 && word < 7 || word == 98 })

@@ -88,11 +88,11 @@ func (r *markRig) change(random *random, writes int, shade bool) []sys.Addr {
 }
 
 func testSnapshot(t kit.T) {
-	for seed := uint64(0); seed < 6; seed++ {
+	for seed := uint64(0); seed < 4; seed++ {
 		r := newMarkRig(t, gc.ModeVerify|uint32(seed%2)*gc.ModeInterior)
 		random := newRandom(seed + 900)
-		r.graph(random, 5000)
-		for round := 0; round < 4; round++ {
+		r.graph(random, 3000)
+		for round := 0; round < 3; round++ {
 			r.begin(true)
 			for !r.drain(int(seed%3), 1) {
 				r.pause()
@@ -158,8 +158,8 @@ func testDirtyPages(t kit.T) {
 	for seed := uint64(0); seed < 4; seed++ {
 		r := newMarkRig(t, gc.ModeVerify|uint32(seed%2)*gc.ModeInterior)
 		random := newRandom(seed + 300)
-		r.graph(random, 5000)
-		for round := 0; round < 3; round++ {
+		r.graph(random, 2000)
+		for round := 0; round < 2; round++ {
 			r.begin(true)
 			var written []sys.Addr
 			for !r.drain(0, 1) {

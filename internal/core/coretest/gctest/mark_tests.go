@@ -80,7 +80,7 @@ func testGraphs(t kit.T) {
 }
 
 func testGraphsWithHelpers(t kit.T) {
-	for seed := 0; seed < 12; seed++ {
+	for seed := 0; seed < 6; seed++ {
 		r := newMarkRig(t, modes[seed%len(modes)])
 		random := newRandom(uint64(seed + 100))
 		for round := 0; round < 6; round++ {
