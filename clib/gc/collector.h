@@ -73,6 +73,7 @@ extern struct gc_options {
     size_t initial_bytes, limit_bytes;
     unsigned markers;      /* 0: as many as there are processors */
     bool print_stats, print_more;
+    bool verbose;          /* a line when the heap is made ready */
     bool verify;           /* compare each marking with the plain marker's */
     bool keep_blocks;
     int log_fd;

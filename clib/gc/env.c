@@ -101,6 +101,7 @@ void granary_gc_read_environment(void)
     GC_full_freq = (int)number_of("GC_FULL_FREQUENCY", 0, (unsigned long)GC_full_freq);
     GC_time_limit = number_of("GC_PAUSE_TIME_TARGET", 1, GC_time_limit);
     options->incremental = options->incremental || is_on("GC_ENABLE_INCREMENTAL");
+    options->verbose = is_on("GRANARY_VERBOSE");
     options->verify = is_on("GRANARY_GC_VERIFY");
     options->keep_blocks = value_of("GC_UNMAP_THRESHOLD") != NULL && number_of("GC_UNMAP_THRESHOLD", 0, 1) == 0;
     options->aborts_loop = is_on("GC_LOOP_ON_ABORT");

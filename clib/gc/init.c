@@ -48,6 +48,9 @@ void granary_gc_start_slow(void)
     granary_gc_fork_start();
     granary_gc_threads_start();
     granary_gc_apply_early_settings();
+    if (granary_gc_options.verbose)
+        granary_message("granary: libgc-%s in pid %d (%s)\n", GRANARY_VERSION, (int)granary_gc_process(),
+                        program_invocation_short_name);
     atomic_store(&granary_gc_started, true);
     atomic_store(&state, 2);
     errno = saved;

@@ -156,3 +156,20 @@ func TestDemonstrationPrintsTheSameOnGranary(t *testing.T) {
 	invocation{}.run(t, "/usr/bin/python3", script, dir+"/none").want(t, 1,
 		"words.py: "+dir+"/none: No such file or directory\n")
 }
+
+// The collector stands in for libgc in the program and what it starts, beside the malloc or without it.
+func TestProgramsOfLibgcRunOnTheCollector(t *testing.T) {
+	library := built(t)
+	run := func(flags ...string) result {
+		arguments := append([]string{"run", "--lib=" + library, "--report=none", "--verbose"}, flags...)
+		return invocation{}.run(t, append(append([]string{command}, arguments...), "--", "/bin/sh", "-c", "w3m -version")...)
+	}
+	const line = "granary: libgc-"
+	without, with := run(), run("--gc")
+	if without.state.ExitCode() != 0 || strings.Contains(without.stderr, line) {
+		t.Errorf("without --gc: %v, stderr %q", without.state, without.stderr)
+	}
+	if with.state.ExitCode() != 0 || !strings.Contains(with.stderr, line) || with.stdout != without.stdout {
+		t.Errorf("with --gc: %v, stdout %q, stderr %q", with.state, with.stdout, with.stderr)
+	}
+}

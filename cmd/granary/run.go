@@ -97,6 +97,9 @@ func newRunCommand() *cobra.Command {
 	return command
 }
 
+// collectorsNew is the library with which C++ programs have operator new make objects of libgc's.
+const collectorsNew = "libgccpp.so.1"
+
 func runError(status int, format string, arguments ...any) error {
 	return &exitError{status, fmt.Errorf(format, arguments...)}
 }
@@ -133,6 +136,11 @@ func run(options runOptions, arguments []string) error {
 		settings = append(settings, preload.SearchFirst(os.Environ(), dir))
 	}
 	environment := preload.Environment(os.Environ(), library.Path, settings)
+	if options["gc"].value != "" && preload.Needs(program, collectorsNew) {
+		fmt.Fprintf(os.Stderr, "granary: warning: %s has C++'s new from %s, for the collector to look into; so its malloc "+
+			"stays the system's\n", program, collectorsNew)
+		environment = preload.Without(environment, library.Path)
+	}
 	if refusal := verdict.Refusal; refusal != nil {
 		if options["force"].value == "" || refusal.Status != preload.StatusFailed {
 			return refused(refusal)

@@ -43,6 +43,29 @@ func Environment(base []string, library string, settings []Setting) []string {
 	return environment
 }
 
+// Without is an environment in which the library is not preloaded.
+func Without(environment []string, library string) []string {
+	const preload = "LD_PRELOAD="
+	var result []string
+	for _, entry := range environment {
+		value, found := strings.CutPrefix(entry, preload)
+		if !found {
+			result = append(result, entry)
+			continue
+		}
+		var others []string
+		for _, other := range strings.FieldsFunc(value, isSeparator) {
+			if other != library {
+				others = append(others, other)
+			}
+		}
+		if len(others) > 0 {
+			result = append(result, preload+strings.Join(others, ":"))
+		}
+	}
+	return result
+}
+
 // SearchFirst is the setting that makes the loader look for libraries in dir before anywhere else, as base has it
 // otherwise.
 func SearchFirst(base []string, dir string) Setting {

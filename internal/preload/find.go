@@ -1,11 +1,13 @@
 package preload
 
 import (
+	"debug/elf"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -129,6 +131,17 @@ func CollectorDir(library string) (string, error) {
 			file, LibraryName)
 	}
 	return dir, nil
+}
+
+// Needs reports whether an ELF file asks the loader for a library of that name.
+func Needs(file, name string) bool {
+	object, err := elf.Open(file)
+	if err != nil {
+		return false
+	}
+	defer object.Close()
+	libraries, err := object.ImportedLibraries()
+	return err == nil && slices.Contains(libraries, name)
 }
 
 // firstLibrary is the first of the places where there is a file.

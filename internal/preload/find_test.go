@@ -171,3 +171,24 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+func TestLibrariesAreSearchedForInTheCollectorsFolderFirst(t *testing.T) {
+	for _, c := range []struct {
+		base []string
+		want string
+	}{
+		{nil, "/gc"},
+		{[]string{"LD_LIBRARY_PATH=/a:/gc:/b"}, "/gc:/a:/b"},
+	} {
+		if got := SearchFirst(c.base, "/gc"); got.Value != c.want || got.Name != "LD_LIBRARY_PATH" {
+			t.Errorf("%q became %q, want %q", c.base, got.Value, c.want)
+		}
+	}
+	got := Without([]string{"A=1", "LD_PRELOAD=/x.so:/y.so", "B=2"}, "/x.so")
+	if want := []string{"A=1", "LD_PRELOAD=/y.so", "B=2"}; !slices.Equal(got, want) {
+		t.Errorf("without the library: %q, want %q", got, want)
+	}
+	if got := Without([]string{"LD_PRELOAD=/x.so"}, "/x.so"); len(got) != 0 {
+		t.Errorf("an empty LD_PRELOAD is left: %q", got)
+	}
+}

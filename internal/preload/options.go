@@ -60,7 +60,7 @@ var Options = []Option{
 	{Flag: "lib", Env: "GRANARY_LIB", Kind: Path,
 		Help: "use this libgranary.so, not the one that came with the command"},
 	{Flag: "gc", Kind: Switch, On: "1",
-		Help: "run it on Granary's collector where it uses libgc (bdwgc): guile, ecl, w3m"},
+		Help: "if it uses libgc (bdwgc), run it on Granary's collector"},
 	{Flag: "force", Kind: Switch, On: "1",
 		Help: "run the program even if it cannot run on Granary"},
 }

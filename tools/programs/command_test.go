@@ -35,8 +35,9 @@ type command struct {
 
 // loading is one process that said it had loaded Granary.
 type loading struct {
-	pid  int
-	name string
+	pid       int
+	name      string
+	collector bool // it was libgc.so.1 that said so
 }
 
 // result is what a finished command left. stderr is without the lines of GRANARY_VERBOSE.
@@ -49,7 +50,7 @@ type result struct {
 // verboseLine is the line that GRANARY_VERBOSE=1 makes the library print when it starts. git relays
 // the standard error of its other side with a word before each line and blanks behind it.
 var verboseLine = regexp.MustCompile(
-	`(?:remote: )?granary: \S+ in pid (\d+) \(([^\n]*?)\) *(\n|$)`)
+	`(?:remote: )?granary: (libgc-)?\S+ in pid (\d+) \(([^\n]*?)\) *(\n|$)`)
 
 // environment is all that programs get to see of the environment.
 func (s *session) environment(c command) []string {
@@ -60,11 +61,14 @@ func (s *session) environment(c command) []string {
 		"LANG=C.UTF-8",
 		"TZ=UTC",
 	}
-	if s.granary() {
+	if s.library != "" {
 		env = append(env, "LD_PRELOAD="+s.library)
-		if !c.silent {
-			env = append(env, "GRANARY_VERBOSE=1")
-		}
+	}
+	if s.gcDir != "" {
+		env = append(env, "LD_LIBRARY_PATH="+s.gcDir)
+	}
+	if s.granary() && !c.silent {
+		env = append(env, "GRANARY_VERBOSE=1")
 	}
 	return append(env, c.env...)
 }
@@ -119,7 +123,11 @@ func (s *session) run(c command) result {
 	}
 	r := result{pid: cmd.Process.Pid, exit: cmd.ProcessState.ExitCode(), stdout: stdout.Bytes()}
 	r.stderr, r.loaded = takeVerboseLines(stderr.Bytes())
-	if err := checkMessages(s.granary(), c.silent, r); err != nil {
+	err = checkMessages(s.granary(), c.silent, r)
+	if err == nil && s.gcDir != "" && !slices.ContainsFunc(r.loaded, func(l loading) bool { return l.collector }) {
+		err = errors.New("no process said that it runs on Granary's libgc.so.1")
+	}
+	if err != nil {
 		s.fatalf("%.300s\n%v\n%s", shown, err, tail(stderr.Bytes()))
 	}
 	return r
@@ -143,8 +151,8 @@ func (s *session) recordRun(name string, c command) result {
 // takeVerboseLines cuts the lines of GRANARY_VERBOSE out of what was written to standard error.
 func takeVerboseLines(stderr []byte) (rest []byte, loaded []loading) {
 	for _, match := range verboseLine.FindAllSubmatch(stderr, -1) {
-		pid, _ := strconv.Atoi(string(match[1]))
-		loaded = append(loaded, loading{pid, string(match[2])})
+		pid, _ := strconv.Atoi(string(match[2]))
+		loaded = append(loaded, loading{pid, string(match[3]), len(match[1]) > 0})
 	}
 	return verboseLine.ReplaceAll(stderr, nil), loaded
 }
@@ -320,11 +328,11 @@ func (v *server) stop(signal syscall.Signal) result {
 }
 
 func TestTheProofOfLoadingRefusesAProgramWithoutTheLibrary(t *testing.T) {
-	r := result{pid: 7, loaded: []loading{{8, "child"}}}
+	r := result{pid: 7, loaded: []loading{{pid: 8, name: "child"}}}
 	if err := checkMessages(true, false, r); err == nil {
 		t.Error("a program that never said that it had loaded Granary was accepted")
 	}
-	r.loaded = append(r.loaded, loading{7, "program"})
+	r.loaded = append(r.loaded, loading{pid: 7, name: "program"})
 	if err := checkMessages(true, false, r); err != nil {
 		t.Errorf("a program that had loaded Granary was refused: %v", err)
 	}
@@ -336,7 +344,7 @@ func TestTheProofOfLoadingRefusesAProgramWithoutTheLibrary(t *testing.T) {
 func TestAMessageAboutMisuseIsFoundBesideTheVerboseLines(t *testing.T) {
 	written := "one\ngranary: 0.1.0 in pid 12 (name (x))\ntwo\n"
 	rest, loaded := takeVerboseLines([]byte(written))
-	if string(rest) != "one\ntwo\n" || len(loaded) != 1 || loaded[0] != (loading{12, "name (x)"}) {
+	if string(rest) != "one\ntwo\n" || len(loaded) != 1 || loaded[0] != (loading{pid: 12, name: "name (x)"}) {
 		t.Errorf("cut into %q and %v", rest, loaded)
 	}
 	misuse := "granary: free(0x10): block was already freed (class 64)\n"

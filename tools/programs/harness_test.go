@@ -30,6 +30,7 @@ type record struct {
 type session struct {
 	t       *testing.T
 	library string // const: the library to preload; empty in the plain pass
+	gcDir   string // const: the folder of the libgc.so.1 to run on; empty for the system's
 	dir     string // const: the work directory, at the same path in both passes
 	aside   string // const: a directory outside the work directory, one a pass
 	records []record
@@ -40,15 +41,37 @@ func compare(t *testing.T, body func(s *session)) {
 	t.Helper()
 	library := libraryCopy(t)
 	base := tempDir(t)
-	plain := pass(t, base, "plain", "", body)
-	loaded := pass(t, base, "granary", library, body)
+	plain := pass(t, base, "plain", "", "", body)
+	loaded := pass(t, base, "granary", library, "", body)
 	compareRecords(t, plain.records, loaded.records)
 }
 
+// compareCollector runs body on the system's libgc, on Granary's, and on that with Granary's malloc as well, and fails
+// the test where the records differ.
+func compareCollector(t *testing.T, body func(s *session)) {
+	t.Helper()
+	base, plain := compareCollectorAlone(t, body)
+	library := libraryCopy(t)
+	both := pass(t, base, "both", library, filepath.Join(filepath.Dir(library), "gc"), body)
+	compareRecords(t, plain.records, both.records)
+}
+
+// compareCollectorAlone does so without Granary's malloc.
+func compareCollectorAlone(t *testing.T, body func(s *session)) (base string, plain *session) {
+	t.Helper()
+	gcDir := filepath.Join(filepath.Dir(libraryCopy(t)), "gc")
+	base = tempDir(t)
+	plain = pass(t, base, "plain", "", "", body)
+	collected := pass(t, base, "collector", "", gcDir, body)
+	compareRecords(t, plain.records, collected.records)
+	return base, plain
+}
+
 // pass calls body once in base/work and moves that directory aside to base/<name>.
-func pass(t *testing.T, base, name, library string, body func(s *session)) *session {
+func pass(t *testing.T, base, name, library, gcDir string, body func(s *session)) *session {
 	t.Helper()
 	s := newSession(t, base, name, library)
+	s.gcDir = gcDir
 	body(s)
 	if len(s.records) == 0 {
 		t.Fatalf("the %s pass recorded nothing: the test would compare nothing", s.name())
@@ -73,7 +96,7 @@ func newSession(t *testing.T, base, name, library string) *session {
 	return s
 }
 
-func (s *session) granary() bool { return s.library != "" }
+func (s *session) granary() bool { return s.library != "" || s.gcDir != "" }
 
 func (s *session) name() string {
 	if s.granary() {
@@ -239,12 +262,27 @@ func libraryCopy(t *testing.T) string {
 			return
 		}
 		c.path = filepath.Join(c.dir, "libgranary.so")
-		c.err = os.WriteFile(c.path, data, 0o755)
+		if c.err = os.WriteFile(c.path, data, 0o755); c.err != nil {
+			return
+		}
+		c.err = copyCollector(c.dir)
 	})
 	if c.err != nil {
 		t.Fatalf("no library to test: %v; run make first, or set GRANARY_BUILD", c.err)
 	}
 	return c.path
+}
+
+// copyCollector copies libgc.so.1 into a folder of dir.
+func copyCollector(dir string) error {
+	data, err := os.ReadFile(filepath.Join(buildDir(), "lib", "gc", "libgc.so.1"))
+	if err != nil {
+		return err
+	}
+	if err := os.Mkdir(filepath.Join(dir, "gc"), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(dir, "gc", "libgc.so.1"), data, 0o755)
 }
 
 func TestMain(m *testing.M) {

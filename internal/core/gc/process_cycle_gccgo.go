@@ -74,7 +74,9 @@ func ProcessRegisterLink(link, obj sys.Addr, long bool) int32 {
 
 func ProcessUnregisterLink(link sys.Addr, long bool) bool { return process.UnregisterLink(link, long) }
 
-func ProcessMoveLink(from, to sys.Addr, long bool) int32 { return int32(process.MoveLink(from, to, long)) }
+func ProcessMoveLink(from, to sys.Addr, long bool) int32 {
+	return int32(process.MoveLink(from, to, long))
+}
 
 func ProcessSetToggle(obj sys.Addr, state int32) bool { return process.SetToggle(obj, int(state)) }
 
@@ -87,7 +89,9 @@ func ProcessNextToggle(cursor *uintptr) sys.Addr {
 
 func ProcessReadFinalization(stats *FinalizationStats) { process.ReadFinalization(stats) }
 
-func ProcessMakeDescriptor(bitmap sys.Addr, bits uintptr) uintptr { return process.MakeDescriptor(bitmap, bits) }
+func ProcessMakeDescriptor(bitmap sys.Addr, bits uintptr) uintptr {
+	return process.MakeDescriptor(bitmap, bits)
+}
 
 // ProcessMakeArrayDescriptor returns false where a conservative kind will do.
 func ProcessMakeArrayDescriptor(bitmap sys.Addr, elementWords uintptr, descriptor *uintptr) bool {
