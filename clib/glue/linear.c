@@ -55,6 +55,9 @@ void granary_linear_set_live(void *word, int64_t value)
     __atomic_store_n((int64_t *)word, value, __ATOMIC_RELAXED);
 }
 
+/* One instruction on the word, which others read whole. */
+void granary_linear_add_live(void *word, int64_t more) { *(int64_t *)word += more; }
+
 /* ---- threads ---- */
 
 static void unlist(struct table *table)

@@ -3,6 +3,9 @@
 package linear
 
 import (
+	"sync/atomic"
+	"unsafe"
+
 	"granary/internal/core/heap"
 	"granary/internal/core/sys"
 )
@@ -19,17 +22,35 @@ func allocSlow(a uintptr, size, align uintptr) sys.Addr
 //extern granary_glue_linear_free_slow
 func freeSlow(a uintptr, p sys.Addr) int32
 
-func current(a *Allocator) *Worker { return (*Worker)(sys.Addr(workerOf(a.tag)).Pointer()) }
+// head is the beginning of an Allocator. For a pointer to something as large as an Allocator gccgo looks whether it is
+// nil before each use.
+type head struct {
+	_     [frameOffset]byte
+	frame uint32
+	tag   uint32
+}
+
+const frameOffset = unsafe.Offsetof(Allocator{}.frame)
+
+// The tag follows the frame; a difference does not compile.
+const (
+	_ = unsafe.Offsetof(Allocator{}.tag) - frameOffset - 4
+	_ = frameOffset + 4 - unsafe.Offsetof(Allocator{}.tag)
+)
+
+func headAt(address uintptr) *head { return (*head)(sys.Addr(address).Pointer()) }
+
+func (h *head) worker() *Worker { return (*Worker)(sys.Addr(workerOf(h.tag)).Pointer()) }
 
 // usualAlignments has a bit for each alignment that every allocation has anyway: 0, which stands for 16, and 1 to 16.
 const usualAlignments = 1<<0 | 1<<1 | 1<<2 | 1<<4 | 1<<8 | 1<<16
 
 // ProcessAlloc is the fast path of an allocation by a thread.
 func ProcessAlloc(address, size, align uintptr) sys.Addr {
-	a := at(address)
+	h := headAt(address)
 	if align <= 16 && usualAlignments>>align&1 != 0 {
-		w, need := current(a), Need(size)
-		if w.Fits(a.Frame(), need) {
+		w, need := h.worker(), Need(size)
+		if w.Fits(atomic.LoadUint32(&h.frame), need) {
 			return w.Bump(need)
 		}
 	}
@@ -38,8 +59,8 @@ func ProcessAlloc(address, size, align uintptr) sys.Addr {
 
 // ProcessFree is the fast path of a free.
 func ProcessFree(address uintptr, p sys.Addr) int32 {
-	a := at(address)
-	if w := current(a); w.Mine(a.Frame(), p) {
+	h := headAt(address)
+	if w := h.worker(); w.Mine(atomic.LoadUint32(&h.frame), p) {
 		if w.Drop() {
 			w.Rewind()
 		}

@@ -24,8 +24,8 @@ import (
 //	base <= next <= end, base <= framePeak <= end
 //	frames counted in bins = frame
 //
-// Over a space without any memory (the library told to leave everything to the system allocator) most is 0, and all that
-// is pushed overflows.
+// Over a space without any memory (the library told to leave everything to the system allocator) most is 0, and all
+// that is pushed overflows.
 type Stack struct {
 	next      uintptr
 	end       uintptr  // const
@@ -130,8 +130,8 @@ func (s *Stack) Push(need uintptr) sys.Addr {
 	return sys.Addr(at)
 }
 
-// PushAligned is Push at a multiple of align, a power of two of at least 16 and at most AlignMost; 0 if the stack has no
-// room.
+// PushAligned is Push at a multiple of align, a power of two of at least 16 and at most AlignMost; 0 if the stack has
+// no room.
 func (s *Stack) PushAligned(need, align uintptr) sys.Addr {
 	at := sys.AlignUp(s.next, align)
 	if at > s.end || need-1 >= s.end-at {

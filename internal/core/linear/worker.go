@@ -113,7 +113,7 @@ func (w *Worker) Fits(frame uint32, need uintptr) bool {
 // Bump hands out bytes at a multiple of 16.
 func (w *Worker) Bump(need uintptr) sys.Addr {
 	at := w.next
-	setLive(&w.live, w.live+1)
+	addLive(&w.live, 1)
 	setWord(&w.next, at+need)
 	return sys.Addr(at)
 }
@@ -125,9 +125,8 @@ func (w *Worker) Mine(frame uint32, p sys.Addr) bool {
 
 // Drop takes one back. It returns true if the segment may have become empty: Rewind follows.
 func (w *Worker) Drop() bool {
-	live := w.live - 1
-	setLive(&w.live, live)
-	return live == 0
+	addLive(&w.live, -1)
+	return w.live == 0
 }
 
 // Rewind starts the open segment again if nothing of it is alive. live is 0.

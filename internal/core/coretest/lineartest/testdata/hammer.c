@@ -188,6 +188,11 @@ void granary_linear_set_live(void *word, int64_t value)
     __atomic_store_n((int64_t *)word, value, __ATOMIC_RELAXED);
 }
 
+void granary_linear_add_live(void *word, int64_t more)
+{
+    granary_linear_set_live(word, __atomic_load_n((int64_t *)word, __ATOMIC_RELAXED) + more);
+}
+
 _Noreturn void granary_fatal(const char *format, ...)
 {
     (void)format;
