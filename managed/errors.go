@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+
+	"granary/object"
 )
 
 var (
@@ -23,8 +25,8 @@ var (
 	ErrNoObject = errors.New("granary: the pointer is not an object of this managed heap")
 	// ErrStackFull says that a Stack has no room left.
 	ErrStackFull = errors.New("granary: the managed stack is full")
-	// ErrDestroyed is the error of using a native object that was destroyed. Its text is what users of engines know.
-	ErrDestroyed = errors.New("Object does not exist.") //nolint:staticcheck // the text is part of the interface
+	// ErrDestroyed is the error of using a native object that was destroyed: package object's, "Object does not exist.".
+	ErrDestroyed = object.ErrNotExist
 )
 
 // PointerError says that a type cannot lie in the managed heap, because Go's collector would not see its pointers.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"granary/heap"
+	"granary/object"
 )
 
 func TestFinalizersRunOnceAndMayResurrect(t *testing.T) {
@@ -129,5 +130,42 @@ func TestWrappersOfDestroyedObjectsAreNull(t *testing.T) {
 		if _, err := NewWrapper[*int](m, native, false); err == nil {
 			t.Error("a native object with a Go pointer is accepted")
 		}
+	})
+}
+
+func TestWrappersOfDeletedObjectsAreNull(t *testing.T) {
+	type unit struct{ health int }
+	units := object.NewType[unit]("managed test unit")
+	h := newHeap(t, WithManualFinalizers())
+	mutate(t, h, func(m *Mutator) {
+		u := units.New()
+		a := must(NewHandle(m, must(WrapObject(m, u)), Normal))
+		b := must(NewHandle(m, must(WrapObject(m, u)), Normal))
+		must(a.Get().Get()).health = 3
+		if !a.Get().Equal(b.Get()) || a.Get().Equal(nil) || must(b.Get().Get()).health != 3 {
+			t.Error("wrappers of one object differ")
+		}
+		if err := a.Get().Destroy(); err != nil || !u.IsNull() {
+			t.Errorf("Destroy: %v", err)
+		}
+		if _, err := b.Get().Get(); err != ErrDestroyed || !b.Get().Equal(nil) || b.Get().Destroy() != ErrDestroyed {
+			t.Errorf("use of a deleted object: %v", err)
+		}
+		if s := h.Stats().Wrappers; s != (WrapperStats{Alive: 2, Destroyed: 2}) {
+			t.Errorf("%+v", s)
+		}
+		if _, err := WrapObject(m, u); err != ErrDestroyed {
+			t.Errorf("a wrapper of Null: %v", err)
+		}
+		a.Free()
+		b.Free()
+		left := units.New()
+		must(WrapObject(m, left))
+		m.Collect()
+		m.RunFinalizers()
+		if s := h.Stats().Wrappers; s != (WrapperStats{Orphans: 1}) {
+			t.Errorf("%+v", s)
+		}
+		object.Delete(&left)
 	})
 }

@@ -102,10 +102,7 @@ func New(opts ...Option) (*Heap, error) {
 			return nil, fmt.Errorf("granary: WithOffsets(%d): an offset is at least 0 and below 4096", offset)
 		}
 	}
-	if err := h.startTypes(); err != nil {
-		h.core.Destroy()
-		return nil, err
-	}
+	h.startTypes()
 	setOpen(func(open []*Heap) []*Heap { return append(open, h) })
 	if o.verify != nil {
 		barriers.Add(barrierVerify)

@@ -2,6 +2,7 @@ package managed
 
 import (
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -270,6 +271,53 @@ func TestTypesWithGoPointersAreRefused(t *testing.T) {
 			b int
 		}](m); err != nil {
 			t.Errorf("no pointers are refused: %v", err)
+		}
+	})
+}
+
+func TestMoreTypesThanKinds(t *testing.T) {
+	h := newHeap(t)
+	mutate(t, h, func(m *Mutator) {
+		array := reflect.TypeFor[uintptr]()
+		var root Handle[node]
+		for i := range 100 {
+			// A type with its address in word i, and noise before it.
+			shape := reflect.StructOf([]reflect.StructField{
+				{Name: "Before", Type: reflect.ArrayOf(i, array)},
+				{Name: "To", Type: reflect.TypeFor[Ptr[node]]()},
+				{Name: "After", Type: array},
+			})
+			k, err := h.kindForType(shape, false)
+			if err != nil {
+				t.Fatal(err)
+			}
+			kept, lost := must(NewHandle(m, must(Make[node](m)), WeakShort)), Handle[node]{}
+			rooted := must(NewHandle(m, kept.Get(), Normal))
+			lost = must(NewHandle(m, must(Make[node](m)), WeakShort))
+			noise := uintptr(unsafe.Pointer(lost.Get()))
+			p := must(m.Alloc(int(shape.Size()), k.kind))
+			if k.descriptor != 0 {
+				p = must(m.allocDescribed(int(shape.Size()), k))
+			}
+			root = must(NewHandle(m, (*node)(p), Normal))
+			words := unsafe.Slice((*uintptr)(p), i+2)
+			words[i] = uintptr(unsafe.Pointer(rooted.Get()))
+			for j := range words {
+				if j != i {
+					words[j] = noise
+				}
+			}
+			rooted.Free()
+			m.Collect()
+			if kept.Get() == nil || lost.Get() != nil {
+				t.Fatalf("type %d: kept %v, not %v", i, kept.Get(), lost.Get())
+			}
+			for _, hd := range []Handle[node]{root, kept, lost} {
+				hd.Free()
+			}
+		}
+		if h.types.perObject == 0 {
+			t.Error("100 types have kinds of their own")
 		}
 	})
 }

@@ -190,7 +190,7 @@ func (h *Heap) Stats() Stats {
 
 func (h *Heap) addKinds(s *Stats) {
 	h.typesMu.Lock()
-	kinds := []Kind{PointerFree, Conservative, Uncollectable, PointerFreeUncollectable, h.types.perObject}
+	kinds := []Kind{PointerFree, Conservative, Uncollectable, PointerFreeUncollectable}
 	for kind := range h.types.names {
 		if !slices.Contains(kinds, kind) {
 			kinds = append(kinds, kind)

@@ -14,8 +14,8 @@ import (
 //	known         by type; slices apart from single values
 //	names         the types of a kind, for reports
 //
-// There are 64 kinds. When they are used up, perObject is what further types get: its objects are 8 bytes longer, and
-// end with their descriptor.
+// There are 64 kinds. When one is left it becomes perObject, which is what all further types get: its objects are 8
+// bytes longer, and end with their descriptor.
 type types struct {
 	byDescriptor map[uintptr]Kind
 	known        map[typeKey]typeKind
@@ -49,26 +49,43 @@ func (h *Heap) quickSlot(key uintptr) *atomic.Uintptr { return &h.quick[key>>5%q
 // typeAddr is the address of the description of a value's type: the first word of an interface.
 func typeAddr(v any) uintptr { return *(*uintptr)(unsafe.Pointer(&v)) }
 
-func (h *Heap) startTypes() error {
-	const lastWord, inObject = ^uintptr(wordBytes - 1), 3
-	perObject, ok := h.core.NewKind(lastWord|inObject, true, true)
-	if !ok {
-		return ErrNoMemory
-	}
+func (h *Heap) startTypes() {
 	h.types = types{
 		byDescriptor: map[uintptr]Kind{},
 		known:        map[typeKey]typeKind{},
 		names:        map[Kind][]string{},
-		perObject:    Kind(perObject),
 	}
-	return nil
+}
+
+// ownKinds is how many kinds a heap can make for types.
+const ownKinds = 60
+
+// newKind makes a kind for a descriptor, or says that its objects are to be of the kind perObject. typesMu is held.
+func (h *Heap) newKind(descriptor uintptr) (typeKind, error) {
+	if len(h.types.byDescriptor) < ownKinds-1 {
+		kind, ok := h.core.NewKind(descriptor, false, true)
+		if !ok {
+			return typeKind{}, ErrNoMemory
+		}
+		h.types.byDescriptor[descriptor] = Kind(kind)
+		return typeKind{kind: Kind(kind)}, nil
+	}
+	if h.types.perObject == 0 {
+		const lastWord, inObject = ^uintptr(wordBytes - 1), 3
+		kind, ok := h.core.NewKind(lastWord|inObject, true, true)
+		if !ok {
+			return typeKind{}, ErrNoMemory
+		}
+		h.types.perObject = Kind(kind)
+	}
+	return typeKind{kind: h.types.perObject, descriptor: descriptor}, nil
 }
 
 // hasKind reports whether a kind was made for some type.
 func (h *Heap) hasKind(kind Kind) bool {
 	h.typesMu.Lock()
 	defer h.typesMu.Unlock()
-	return kind == h.types.perObject || h.types.names[kind] != nil
+	return h.types.names[kind] != nil
 }
 
 // kindFor is how objects of type T are made; slice is quickSlice for slices of them, else 0.
@@ -123,12 +140,7 @@ func (h *Heap) makeKind(l *layout, slice bool) (typeKind, error) {
 	if known, ok := h.types.byDescriptor[descriptor]; ok {
 		return typeKind{kind: known}, nil
 	}
-	kind, ok := h.core.NewKind(descriptor, false, true)
-	if !ok {
-		return typeKind{kind: h.types.perObject, descriptor: descriptor}, nil
-	}
-	h.types.byDescriptor[descriptor] = Kind(kind)
-	return typeKind{kind: Kind(kind)}, nil
+	return h.newKind(descriptor)
 }
 
 // describe has the core make the descriptor of a layout.
@@ -163,7 +175,7 @@ func (h *Heap) typeName(addr sys.Addr) string {
 func (h *Heap) kindNameLocked(kind Kind) string {
 	names := h.types.names[kind]
 	switch {
-	case kind == h.types.perObject:
+	case kind == h.types.perObject && kind != 0:
 		return "further types"
 	case len(names) == 1:
 		return names[0]

@@ -16,7 +16,7 @@ import (
 // A *Wrapper is the address of a managed object: it is kept in Ptr[Wrapper[T]] fields and handles.
 type Wrapper[T any] struct {
 	native uintptr // the T; 0: destroyed
-	owner  uint32  // number of the allocator, plus 1
+	owner  uint32  // number of the allocator
 	heap   uint32  // number of the wrapper's heap
 }
 

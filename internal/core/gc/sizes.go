@@ -10,7 +10,7 @@ const (
 	classShift = 5
 
 	// Most small objects are asked for with a kind below cachedKinds: only those wait in caches.
-	cachedKinds = 8
+	cachedKinds = 16
 )
 
 // classGranules is the size of a class's objects.
