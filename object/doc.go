@@ -36,6 +36,8 @@
 // them, however many there are. Their fields must not contain Go pointers: use Ref, Var, String and Slice. The
 // pointer that Get returns is not checked any more: do not keep it over a Delete.
 //
+// The package is for 64-bit machines; for others it does not compile.
+//
 // # Goroutines
 //
 // References may be read by any goroutine at any time: Get, Must, IsNull and Equal take no lock. What changes a type

@@ -2,8 +2,10 @@ package object
 
 import (
 	"iter"
+	"unsafe"
 
 	core "granary/internal/core/object"
+	"granary/internal/core/sys"
 )
 
 // Each visits the objects of the list in its order. Whatever happens in the body is fine: the object at hand may be
@@ -22,12 +24,11 @@ func (t *Type[T]) Each() iter.Seq[Ref[T]] {
 // All is Each with the fields of each object.
 func (t *Type[T]) All() iter.Seq2[Ref[T], *T] {
 	return func(yield func(Ref[T], *T) bool) {
-		for r := range t.Each() {
-			// The reference was just seen alive, and the object is held: the fields stay even if somebody deletes it now.
-			if p := fieldsOf[T](core.Ref(r.bits)); p != nil && !yield(r, p) {
-				return
-			}
-		}
+		t.Each()(func(r Ref[T]) bool {
+			// Another goroutine may have deleted it just now: then it is not visited.
+			p := (*T)(world.Find(core.Ref(r.bits), sys.Addr(unsafe.Sizeof(*(*T)(nil))+7)&^7))
+			return p == nil || yield(r, p)
+		})
 	}
 }
 

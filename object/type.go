@@ -7,7 +7,6 @@ import (
 
 	"granary/heap"
 	core "granary/internal/core/object"
-	"granary/internal/core/sys"
 )
 
 // Type is a kind of objects with the fields of T, and the list of those that were made and not deleted. There may be
@@ -172,13 +171,4 @@ func (t *Type[T]) Stats() Stats {
 	world.Read(t.core, &s)
 	return Stats{int(s.Alive), int(s.Unreleased), int(s.Made), int(s.Slots), int(s.Free), int(s.Retired),
 		int(s.Bytes)}
-}
-
-// fieldsOf is the fields of an object, whatever its state; nil if they have no memory.
-func fieldsOf[T any](ref core.Ref) *T {
-	fields := world.FieldsOf(ref)
-	if fields == sys.Addr(0) {
-		return nil
-	}
-	return (*T)(fields.Pointer())
 }
