@@ -26,6 +26,11 @@ var workloads = map[string]map[string]func(scale float64) uint64{
 		"gcbench": gcbench, "binary_trees": binaryTrees, "linked_list": linkedList, "string_table": stringTable,
 		"large_arrays": largeArrays, "weak_objects": weakObjects,
 	},
+	"managed": {
+		"gcbench": onManaged(managedGcbench), "binary_trees": onManaged(managedBinaryTrees),
+		"linked_list": onManaged(managedLinkedList), "string_table": onManaged(managedStringTable),
+		"large_arrays": onManaged(managedLargeArrays), "weak_objects": onManaged(managedWeakObjects),
+	},
 }
 
 func main() {
@@ -41,6 +46,9 @@ func main() {
 	checksum := work(*percent / 100)
 	took := time.Since(began)
 	result := goOutcome()
+	if *heap == "managed" {
+		result = managedOutcome()
+	}
 	fmt.Printf("seconds=%.6f\nchecksum=%016x\ncollections=%d\npause_max_us=%d\npause_total_us=%d\n", took.Seconds(),
 		checksum, result.collections, result.pauseMax.Microseconds(), result.pauseTotal.Microseconds())
 }
