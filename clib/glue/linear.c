@@ -31,13 +31,13 @@ static __thread struct table *thread INITIAL_EXEC = &null_table;
 
 static struct linear linears[LINEARS_MOST];
 static struct table *tables; /* of all threads that have one */
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static uint32_t lock;
 static pthread_key_t key;
 static bool have_key;
 
-void granary_linear_lock(void) { pthread_mutex_lock(&lock); }
+void granary_linear_lock(void) { core_lock(&lock); }
 
-void granary_linear_unlock(void) { pthread_mutex_unlock(&lock); }
+void granary_linear_unlock(void) { core_unlock(&lock); }
 
 struct linear *granary_linear_of(uintptr_t core) { return &linears[core_linear_tag(core) % LINEARS_MOST]; }
 
@@ -275,29 +275,40 @@ EXPORT int granary_linear_get_stats(granary_linear *linear, granary_linear_stats
 
 /* ---- fork ---- */
 
-/* The forking thread takes the lock and the core's locks. A fork from a signal handler that interrupted this file would
- * wait for itself: as all of the interface, linear allocators are not for signal handlers. */
+/* The forking thread takes the lock and the core's locks. A fork from a signal handler that interrupted whoever holds
+ * one, which can be another fork, finds that it is this thread's already and leaves it alone: nested counts those. */
+static uint32_t nested;
+
 void granary_linear_fork_prepare(void)
 {
-    granary_linear_lock();
+    if (!core_lock(&lock))
+        nested++;
     for (uint32_t tag = 0; tag < LINEARS_MOST; tag++)
         if (linears[tag].core != 0)
             core_linear_fork_prepare(linears[tag].core);
 }
 
-void granary_linear_fork_parent(void)
+static bool fork_done(void)
 {
     for (uint32_t tag = 0; tag < LINEARS_MOST; tag++)
         if (linears[tag].core != 0)
             core_linear_fork_done(linears[tag].core);
+    if (nested != 0) {
+        nested--;
+        return false;
+    }
     granary_linear_unlock();
+    return true;
 }
+
+void granary_linear_fork_parent(void) { fork_done(); }
 
 /* The child has none of the other threads. Their workers are dropped, so that their blocks come back when what is in
  * them is freed. */
 void granary_linear_fork_child(void)
 {
-    granary_linear_fork_parent();
+    if (!fork_done())
+        return; /* the interrupted work goes on after the handler, in the child too */
     for (struct table *t = tables, *next; t != NULL; t = next) {
         next = t->next;
         if (t != thread) {

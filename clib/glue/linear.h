@@ -6,6 +6,9 @@
 
 #define CORE_LINEAR(name) __asm__("granary_1internal_1core_1linear." name)
 
+bool core_lock(uint32_t *word) __asm__("granary_1internal_1core_1sys.Lock");
+void core_unlock(uint32_t *word) __asm__("granary_1internal_1core_1sys.Unlock");
+
 enum { FREED = 0, TWICE = 2, FOREIGN = 3 };
 
 /* linear.Cursor. */

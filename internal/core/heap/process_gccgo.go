@@ -76,6 +76,9 @@ func ProcessOwns(block sys.Addr) bool { return process.OwnerOf(block) != 0 }
 // ProcessSpace is the range of the heap, for what has runs of it beside the heap.
 func ProcessSpace() *space.Space { return &process.Space }
 
+// ProcessFitsLimit reports whether the limit leaves room for a run of so many bytes.
+func ProcessFitsLimit(bytes uintptr) bool { return process.limit == 0 || process.fitsLimit(bytes) }
+
 // ProcessStart prepares the heap. range, mode and limit are as for Init.
 func ProcessStart(rangeBytes uintptr, noCache uintptr, mode uint32, limit uintptr) bool {
 	return process.Init(rangeBytes, Cache(noCache), mode, limit)

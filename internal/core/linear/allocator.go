@@ -81,8 +81,7 @@ type Allocator struct {
 	freeWorkers uint32 // index + 1 of the first one of the list
 	workersMade uint32
 	prepared    uint32 // const: workers used by index
-	forkMine    uint32 // locks that the forking thread held before, a bit each
-	_           uint32
+	forkMine    uint64 // locks that the forking thread held before: how often, 7 bits each
 
 	shards [shardCount]shard
 	blocks [BlocksMost]block

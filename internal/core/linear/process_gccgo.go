@@ -139,7 +139,10 @@ func (a *Allocator) processAllocBlock(worker, need, align uintptr, site, cleared
 	w := workerAt(worker)
 	p := a.AllocReady(w, need, align, site)
 	if p == 0 {
-		index := a.Take(need)
+		index := noBlock
+		if heap.ProcessFitsLimit(roundUp(need, a.blockBytes)) { // a block may have to be made
+			index = a.Take(need)
+		}
 		if !Taken(index) {
 			return 0
 		}
@@ -190,30 +193,36 @@ func ProcessReadStats(address uintptr, stats *Stats) { at(address).Read(stats) }
 // ProcessNext goes to the next allocation that is alive, with old set to the next that is too old.
 func ProcessNext(address uintptr, c *Cursor, old uint32) bool { return at(address).Next(c, old != 0) }
 
-// ProcessForkPrepare takes the locks of an allocator, ProcessForkDone gives them up, in the parent and in the child.
+// ProcessForkPrepare takes the locks of an allocator, ProcessForkDone gives them up, in the parent and in the child. A
+// lock that the thread holds already, as its fork comes from a signal handler, stays: forkMine counts those of each
+// lock.
 func ProcessForkPrepare(address uintptr) {
 	a := at(address)
-	a.forkMine = 0
-	for i := uint32(0); i < shardCount; i++ {
-		if !sys.Lock(&a.shards[i&shardMask].lock) {
-			a.forkMine |= 1 << i
+	for i := uint(0); i <= shardCount; i++ {
+		if !sys.Lock(a.forkLock(i)) {
+			a.forkMine += 1 << (i * forkMineBits)
 		}
-	}
-	if !sys.Lock(&a.workersLock) {
-		a.forkMine |= 1 << shardCount
 	}
 }
 
 func ProcessForkDone(address uintptr) {
 	a := at(address)
-	if a.forkMine>>shardCount&1 == 0 {
-		sys.Unlock(&a.workersLock)
-	}
-	for i := uint32(0); i < shardCount; i++ {
-		if a.forkMine>>i&1 == 0 {
-			sys.Unlock(&a.shards[i&shardMask].lock)
+	for i := uint(0); i <= shardCount; i++ {
+		if a.forkMine>>(i*forkMineBits)&(1<<forkMineBits-1) != 0 {
+			a.forkMine -= 1 << (i * forkMineBits)
+		} else {
+			sys.Unlock(a.forkLock(i))
 		}
 	}
+}
+
+const forkMineBits = 7
+
+func (a *Allocator) forkLock(index uint) *uint32 {
+	if index == shardCount {
+		return &a.workersLock
+	}
+	return &a.shards[index&shardMask].lock
 }
 
 // ProcessStackNew and those below are the stacks'.
