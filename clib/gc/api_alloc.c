@@ -21,7 +21,8 @@ static void *out_of_memory(size_t bytes)
 /* What the core does not give without a collection, or not at all. attempts counts collections that did not help. */
 static bool make_room(uint32_t need, uint32_t *flags, unsigned *attempts)
 {
-    struct gc_request request = {.automatic = need == GC_NEED_COLLECT && *attempts == 0};
+    bool first = need == GC_NEED_COLLECT && *attempts == 0;
+    struct gc_request request = {.automatic = first, .slice = first, .full = !first};
     if (need == GC_NEED_COLLECT && (GC_dont_gc > 0 || GC_get_disable_automatic_collection() != 0)) {
         *flags |= GC_ALLOC_EXPAND;
         return true;
@@ -66,6 +67,7 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
         uintptr_t object = core_gc_alloc_slow(local->cache, bytes, kind, flags, &need);
         granary_gc_out_of_core();
         if (LIKELY(object != 0)) {
+            granary_gc_slice_soon();
             granary_gc_run_finalizers_soon();
             if (UNLIKELY(GC_find_leak != 0))
                 granary_gc_leaks_add((void *)object);
@@ -157,6 +159,7 @@ void GC_generic_malloc_many(size_t bytes, int kind, void **result)
         granary_gc_out_of_core();
         if (first != 0) {
             *result = (void *)first;
+            granary_gc_slice_soon();
             granary_gc_run_finalizers_soon();
             return;
         }

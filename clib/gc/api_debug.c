@@ -18,7 +18,8 @@ struct front {
 
 _Static_assert(sizeof(struct front) == 32, "GC_debug_header_size");
 
-static const uint64_t FRONT_MARK = 0xfedcedcb4a5b9c8du, BACK_MARK = 0xbcdecdef2b3f7e91u, FREED_MARK = 0x00dead00feed0001u;
+static const uint64_t FRONT_MARK = 0xfedcedcb4a5b9c8du, BACK_MARK = 0xbcdecdef2b3f7e91u;
+static const uint64_t FREED_MARK = 0x00dead00feed0001u;
 
 size_t GC_get_debug_header_size(void) { return sizeof(struct front); }
 

@@ -17,12 +17,19 @@ struct cycle {
     const struct gc_request *request;
     uintptr_t sp; /* of the collecting thread; registers are above it */
     uint64_t stopped_at, marked_at, started_at;
+    bool full, partial; /* asked for; what it became, as it began */
+    bool done;          /* false: marking goes on in a later slice */
 };
+
+enum { SLICES_MOST = 2000 }; /* then a collection is finished, however long that takes */
 
 _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
 uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;
 static uintptr_t driver_sp;
 static bool stacks_are_marked;
+static _Atomic bool is_open;
+static unsigned slices;  /* of the open collection */
+static int partial_ones; /* since the last full collection */
 static GC_start_callback_proc start_callback;
 static GC_on_collection_event_proc on_event;
 
@@ -30,6 +37,8 @@ void GC_set_start_callback(GC_start_callback_proc callback) { start_callback = c
 GC_start_callback_proc GC_get_start_callback(void) { return start_callback; }
 void GC_set_on_collection_event(GC_on_collection_event_proc callback) { on_event = callback; }
 GC_on_collection_event_proc GC_get_on_collection_event(void) { return on_event; }
+
+bool granary_gc_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
 
 static void event(GC_EventType type)
 {
@@ -48,7 +57,7 @@ void granary_gc_mark_stacks(void)
         granary_gc_mark_thread(thread, driver_sp);
 }
 
-static void mark(void)
+static void mark_all_roots(void)
 {
     stacks_are_marked = false;
     core_gc_mark_uncollectable();
@@ -57,10 +66,56 @@ static void mark(void)
     if (GC_push_other_roots != NULL)
         GC_push_other_roots();
     granary_gc_mark_stacks();
-    granary_gc_call_helpers();
+}
+
+/* The collection begins: a partial one with what was written since the last, if that is known. Returns false if it had
+ * to be a full one. */
+static bool begin(bool full)
+{
+    if (granary_gc_is_incremental())
+        granary_gc_writes_start(); /* anew in the child of a fork */
+    core_gc_begin_cycle(full);
+    bool known = granary_gc_is_incremental() && granary_gc_writes_take(UINTPTR_MAX, full ? NULL : core_gc_rescan_block);
+    if (!full && !known) {
+        core_gc_begin_cycle(true);
+        return false;
+    }
+    return !full;
+}
+
+static void finish(void)
+{
+    if (is_open) { /* the program ran meanwhile: what it wrote, and the roots, are looked at once more */
+        granary_gc_writes_take(UINTPTR_MAX, core_gc_rescan_block);
+        mark_all_roots();
+    }
     core_gc_drain(0);
     granary_gc_dismiss_helpers();
     core_gc_finish_marking();
+}
+
+/* Marks, while the world stands. Returns false if time was up before the end. */
+static bool mark(struct cycle *cycle)
+{
+    uint64_t limit;
+    if (!is_open) {
+        cycle->partial = begin(cycle->full);
+        mark_all_roots();
+        slices = 0;
+    }
+    granary_gc_call_helpers();
+    bool limited = cycle->request->slice && granary_gc_has_time_limit(&limit);
+    if (limited && ++slices <= SLICES_MOST) {
+        /* Helpers would make the slice shorter, but waiting for all of them to leave makes it longer. */
+        granary_gc_dismiss_helpers();
+        if (!core_gc_drain(cycle->stopped_at + limit)) {
+            is_open = true;
+            return false;
+        }
+    }
+    finish();
+    is_open = false;
+    return true;
 }
 
 static void collect_standing(struct cycle *cycle)
@@ -71,10 +126,9 @@ static void collect_standing(struct cycle *cycle)
     event(GC_EVENT_POST_STOP_WORLD);
     driver_sp = cycle->sp;
     core_gc_hold();
-    core_gc_begin_cycle(true);
     event(GC_EVENT_MARK_START);
-    mark();
-    if (GC_find_leak)
+    cycle->done = mark(cycle);
+    if (cycle->done && GC_find_leak)
         granary_gc_leaks_look();
     event(GC_EVENT_MARK_END);
     cycle->marked_at = granary_sys_now();
@@ -118,17 +172,18 @@ static void print_stats(const struct cycle *cycle)
 {
     struct gc_core_stats stats;
     core_gc_read_stats(&stats);
-    granary_gc_log("granary: collection %lu: %.3f ms stopped, %.3f ms of it marking, %lu KiB alive of %lu KiB, "
+    granary_gc_log("granary: collection %lu%s: %.3f ms stopped, %.3f ms of it marking, %lu KiB alive of %lu KiB, "
                    "heap %lu KiB, %lu KiB free, %u helpers\n",
-                   GC_gc_no, (double)(cycle->started_at - cycle->stopped_at) / 1e6,
+                   GC_gc_no, partial_ones != 0 ? ", partial" : "",
+                   (double)(cycle->started_at - cycle->stopped_at) / 1e6,
                    (double)(cycle->marked_at - cycle->stopped_at) / 1e6, stats.live >> 10, stats.before >> 10,
                    stats.heap >> 10, stats.free >> 10, granary_gc_helper_count());
     if (!granary_gc_options.print_more)
         return;
     struct gc_core_finalization final;
     core_gc_read_finalization(&final);
-    granary_gc_log("granary:   next after %lu KiB; %u threads; %lu finalizers, %lu ready, %lu short and %lu long links\n",
-                   stats.target >> 10, atomic_load(&granary_gc_thread_count), final.finalizers, final.ready,
+    granary_gc_log("granary:   next after %lu KiB; %u threads; %lu finalizers, %lu ready, %lu short and %lu long "
+                   "links\n", stats.target >> 10, atomic_load(&granary_gc_thread_count), final.finalizers, final.ready,
                    final.short_links, final.long_links);
 }
 
@@ -145,28 +200,53 @@ static void note_figures(void)
     told = stats.heap;
 }
 
-static void collect_locked(struct cycle *cycle)
+static void sweep(struct cycle *cycle)
 {
-    ask_about_toggles();
-    event(GC_EVENT_START);
-    if (start_callback != NULL)
-        start_callback();
-    core_gc_set_java_finalization(GC_java_finalization != 0);
-    if (GC_free_space_divisor != 0)
-        core_gc_set_divisor(GC_free_space_divisor);
-    dl_iterate_phdr(under_loaders_lock, cycle);
     event(GC_EVENT_RECLAIM_START);
-    granary_gc_into_core();
     core_gc_start_sweep();
     core_gc_unhold();
-    granary_gc_out_of_core();
     GC_gc_no++;
     event(GC_EVENT_RECLAIM_END);
-    note_pause(cycle);
     if (granary_gc_options.print_stats)
         print_stats(cycle);
     note_figures();
     event(GC_EVENT_END);
+}
+
+static void run_cycle(struct cycle *cycle)
+{
+    if (!is_open) {
+        ask_about_toggles();
+        event(GC_EVENT_START);
+        cycle->full = cycle->request->full || !granary_gc_is_incremental() || partial_ones >= GC_full_freq;
+        if (cycle->full && start_callback != NULL)
+            start_callback();
+        core_gc_set_java_finalization(GC_java_finalization != 0);
+        if (GC_free_space_divisor != 0)
+            core_gc_set_divisor(GC_free_space_divisor);
+    }
+    bool begins = !is_open;
+    dl_iterate_phdr(under_loaders_lock, cycle);
+    note_pause(cycle);
+    if (begins)
+        partial_ones = cycle->partial ? partial_ones + 1 : 0;
+    if (cycle->done)
+        sweep(cycle);
+    else
+        core_gc_unhold();
+}
+
+/* What the program asks for is a collection from now on: one that is going on is ended first. */
+static void collect_locked(struct cycle *cycle)
+{
+    granary_gc_into_core();
+    if (is_open && cycle->request->full) {
+        struct gc_request rest = {.full = true};
+        struct cycle before = {.request = &rest, .sp = cycle->sp};
+        run_cycle(&before);
+    }
+    run_cycle(cycle);
+    granary_gc_out_of_core();
 }
 
 static void *collect_here(void *argument, uintptr_t sp)

@@ -193,8 +193,10 @@ struct gc_request {
     bool full;        /* asked for by the program, or nothing else helps */
     bool unmap;       /* give back all free memory */
     bool automatic;   /* for an allocation: one that another thread did meanwhile will do */
+    bool slice;       /* one slice of marking will do, if there is a limit of time */
     GC_stop_func stop; /* may end it; NULL: nobody does */
 };
+bool granary_gc_is_open(void); /* a collection has begun and goes on in slices */
 bool granary_gc_collect(const struct gc_request *request);
 void granary_gc_mark_stacks(void); /* what GC_push_other_roots calls */
 void granary_gc_run_finalizers_soon(void);
@@ -210,8 +212,13 @@ bool granary_gc_is_displacement(size_t offset);
 GC_describe_type_fn granary_gc_describer(uint32_t kind);
 bool granary_gc_is_root(uintptr_t address);
 
-/* ---- incremental.c ---- */
+/* ---- incremental.c, writes.c ---- */
 void granary_gc_note_write(const void *address);
+bool granary_gc_is_incremental(void);
+bool granary_gc_has_time_limit(uint64_t *nanoseconds);
+void granary_gc_slice_soon(void);
+bool granary_gc_writes_start(void);
+bool granary_gc_writes_take(uintptr_t high, void (*see)(uintptr_t page));
 
 /* ---- leaks.c ---- */
 void granary_gc_leaks_add(void *object);

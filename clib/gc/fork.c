@@ -1,7 +1,7 @@
 /* Fork: the world stands while the process is copied, so the child finds every thread outside of the core and no lock
  * taken but the collector's, which the forking thread has. The child then forgets all other threads.
  *
- * A process made without these handlers (the system call, vfork) is told by a page that the kernel wipes in the copy. */
+ * A process made without these handlers (the system call, vfork) is told by a page that the kernel wipes in a copy. */
 #include "collector.h"
 
 #include <errno.h>

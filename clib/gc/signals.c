@@ -97,7 +97,8 @@ static void take_libcs_signal(void)
     if (syscall(SYS_rt_sigaction, LIBC_SIGNAL, NULL, &now, sizeof now.mask) == 0 && now.handler == on_signal)
         return;
     libcs_action = now;
-    struct kernel_action ours = {on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | RESTORER_FLAG, RESTORER, ~(uint64_t)0};
+    struct kernel_action ours = {on_signal, SA_SIGINFO | SA_ONSTACK | SA_RESTART | RESTORER_FLAG, RESTORER,
+                                 ~(uint64_t)0};
     syscall(SYS_rt_sigaction, LIBC_SIGNAL, &ours, NULL, sizeof ours.mask);
 }
 
