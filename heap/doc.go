@@ -30,6 +30,7 @@
 //	slot      where a P finds its cache
 //	Cache     a cache that one goroutine owns: faster, no pinning
 //	Tag       a purpose whose blocks are counted separately
+//	Region    one piece of memory that grows in place
 //	Ref       a reference without a pointer
 //	debugger  the guard, if the heap is being debugged
 //	sampler   every so many bytes one block whose stack is kept, for pprof
