@@ -40,12 +40,12 @@
 //	only: granary       tests what only Granary has: left out when another allocator is tested
 //
 // Names in braces in env, args, run and link are replaced: {exe} the program, {lib} libgranary.so,
-// {libdir} its folder, {gcdir} that of libgc.so.1, {static} libgranary.a, {granary} the options that link with libgranary.so,
-// {dir} an empty folder for the run, {source} the test's folder, {F.so} a plug-in. In patterns
-// {ptr} stands for an address as "%p" prints it.
+// {libdir} its folder, {gcdir} that of libgc.so.1, {static} libgranary.a, {granary} the options that
+// link with libgranary.so, {dir} an empty folder for the run, {source} the test's folder, {F.so} a
+// plug-in. In patterns {ptr} stands for an address as "%p" prints it.
 //
-// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone (and the system's libgc), and GRANARY_CTEST_LIBRARY=FILE on
-// another allocator: that is how the tests themselves are proven.
+// GRANARY_CTEST_LIBRARY=glibc runs the tests on the libc alone (and on the system's libgc), and
+// GRANARY_CTEST_LIBRARY=FILE on another allocator: that is how the tests themselves are proven.
 //
 // The package must not import anything of the core: it sees the library as its users do.
 package ctest

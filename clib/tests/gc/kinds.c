@@ -135,7 +135,8 @@ static void make_with_type(void *unused)
     root = object;
 }
 
-static struct GC_ms_entry *never(GC_word *object, struct GC_ms_entry *stack, struct GC_ms_entry *limit, GC_word environment)
+static struct GC_ms_entry *never(GC_word *object, struct GC_ms_entry *stack, struct GC_ms_entry *limit,
+                                 GC_word environment)
 {
     (void)object;
     (void)limit;
