@@ -27,9 +27,8 @@ const mostBytes = 1 << 45
 // Alloc makes an object of at least size bytes at a multiple of 16. It is a safepoint. The object is safe until the
 // mutator's next one; then it must be reachable. Errors are ErrSize, ErrKind, ErrNoMemory and ErrLimit.
 func (m *Mutator) Alloc(size int, kind Kind) (unsafe.Pointer, error) {
-	h := m.heap
-	if h.stop.Load() == 0 && uint(size) < core.SmallMaxBytes {
-		if object := h.tryAlloc(uintptr(size), uint32(kind)); object != 0 {
+	if uint(size) < core.SmallMaxBytes {
+		if object := m.tryAlloc(uintptr(size), kind); object != 0 {
 			return object.Pointer(), nil
 		}
 	}
@@ -40,7 +39,15 @@ func (m *Mutator) Alloc(size int, kind Kind) (unsafe.Pointer, error) {
 	return object.Pointer(), nil
 }
 
-// allocSlow is for all that no cache of a P can serve.
+// tryAlloc takes an object from the mutator's cache, 0 if there is none or a collection waits.
+func (m *Mutator) tryAlloc(size uintptr, kind Kind) sys.Addr {
+	if m.heap.stop.Load() != 0 || m.cache == 0 {
+		return 0
+	}
+	return m.heap.core.Alloc(m.cache, size, uint32(kind))
+}
+
+// allocSlow is for all that the mutator's cache cannot serve.
 //
 //go:noinline
 func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
@@ -54,7 +61,7 @@ func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
 	m.Safepoint()
 	m.pace(size)
 	for collected, asked := false, false; ; {
-		object, need := h.allocOnce(size, kind, collected)
+		object, need := m.allocOnce(size, kind, collected)
 		switch {
 		case object != 0:
 			h.arm()
@@ -76,16 +83,17 @@ func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
 	}
 }
 
-// allocOnce takes an object of the core. grow has the heap become larger even if a collection would be due.
-func (h *Heap) allocOnce(size int, kind Kind, grow bool) (sys.Addr, uint32) {
-	flags := uint32(0)
+// allocOnce takes an object of the core, and a cache if the mutator has none. grow has the heap become larger even if a
+// collection would be due.
+func (m *Mutator) allocOnce(size int, kind Kind, grow bool) (sys.Addr, uint32) {
+	h, flags := m.heap, uint32(0)
 	if grow || Mode(h.mode.Load()) != Enabled {
 		flags = core.FlagExpand
 	}
-	c := h.takeCache()
-	object, need := h.core.AllocSlow(c, uintptr(size), uint32(kind), flags)
-	h.putCache(c)
-	return object, need
+	if m.cache == 0 {
+		m.cache = h.takeCache()
+	}
+	return h.core.AllocSlow(m.cache, uintptr(size), uint32(kind), flags)
 }
 
 // askForMemory asks the program to make room, and reports whether it says that it did.
@@ -111,10 +119,7 @@ func (h *Heap) whyNot(size int) error {
 func (m *Mutator) Free(p unsafe.Pointer) error {
 	m.Safepoint()
 	h := m.heap
-	c := h.takeCache()
-	freed := h.core.Free(c, addrOf(p))
-	h.putCache(c)
-	if !freed {
+	if !h.core.Free(m.cache, addrOf(p)) {
 		return ErrNoObject
 	}
 	h.arm()

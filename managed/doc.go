@@ -32,9 +32,9 @@
 //
 // # Structures
 //
-//	Heap         a core heap and one cache a P of the scheduler
+//	Heap         a core heap, and caches for its mutators
 //	Mutator      what a goroutine needs to touch objects
-//	slot         where a P finds its cache
+//	slot         where a P keeps a cache for its next mutator
 //	world        the mutators, and how they are stopped
 //	cycle        the collection that is going on
 //	pacer        spreads the slices of a collection over allocations
@@ -48,10 +48,11 @@
 // One Make:
 //
 //  1. kindFor finds the kind of the type in a small table; the first time reflection looks at its fields.
-//  2. Alloc looks whether a collection waits, pins the goroutine to its P, and takes the first object off the chain of
-//     the kind and size in the cache of the P.
-//  3. allocSlow, unpinned: takes the whole cache out of the slot. The core fills it by sweeping, from free blocks, or
-//     with new memory. If it says that a collection is due, the mutator goes away (Blocking) and collects.
+//  2. tryAlloc looks whether a collection waits, and takes the first object off the chain of the kind and size in the
+//     mutator's cache.
+//  3. allocSlow: the mutator takes the cache of its P if it has none. The core fills it by sweeping, from free blocks, or
+//     with new memory. If it says that a collection is due, the mutator goes away (Blocking) and collects. A mutator that
+//     goes away leaves its cache to the P that it runs on.
 //
 // One collection, by whichever goroutine wants it, while it is no running mutator:
 //

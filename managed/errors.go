@@ -25,7 +25,8 @@ var (
 	ErrNoObject = errors.New("granary: the pointer is not an object of this managed heap")
 	// ErrStackFull says that a Stack has no room left.
 	ErrStackFull = errors.New("granary: the managed stack is full")
-	// ErrDestroyed is the error of using a native object that was destroyed: package object's, "Object does not exist.".
+	// ErrDestroyed is the error of using a native object that was destroyed: package object's, "Object does not
+	// exist.".
 	ErrDestroyed = object.ErrNotExist
 )
 

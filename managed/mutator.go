@@ -3,6 +3,7 @@ package managed
 import (
 	"sync/atomic"
 
+	core "granary/internal/core/gc"
 	"granary/internal/core/sys"
 )
 
@@ -16,8 +17,9 @@ type Mutator struct {
 	heap  *Heap
 	state atomic.Uint32
 
-	finalizing sys.Addr // the object whose finalizer it runs: a root
-	index      int      // in world.mutators; under world.mu
+	cache      core.Cache // while it runs, from its first allocation on; else 0
+	finalizing sys.Addr   // the object whose finalizer it runs: a root
+	index      int        // in world.mutators; under world.mu
 }
 
 // Attach makes the calling goroutine a mutator, until Detach. It waits if a collection is going on.

@@ -7,15 +7,16 @@ import (
 	core "granary/internal/core/gc"
 )
 
-// slot is where a P finds its cache. Slots lie outside of the Go heap, one for each P that a program can reasonably
-// have; Ps beyond do without a cache.
+// slot is where a P keeps a cache for the next mutator that runs on it. A mutator takes it with its first allocation
+// and gives it back when it stops running, to the P that it is on by then. Slots lie outside of the Go heap, one for
+// each P that a program can reasonably have.
 //
-//	cache is   the cache belongs to
-//	not 0      the P's goroutine while it is pinned
-//	0          whoever exchanged it for 0: a mutator on its slow path
+//	a cache is in   it belongs to
+//	a slot          whoever exchanges it for 0
+//	Mutator.cache   the mutator, until it leaves
+//	Heap.spare      whoever holds spareMu
 //
-// No collection takes a cache away: the core empties all caches while the mutators stand at safepoints, where none is
-// pinned or on a slow path.
+// No collection takes a cache away: the collector empties all of them while the mutators stand.
 type slot struct {
 	cache core.Cache
 	_     [slotBytes - 8]byte
@@ -24,6 +25,9 @@ type slot struct {
 const (
 	slotBytes = 128 // two cache lines, which processors like to fetch together
 	slotCount = 1024
+
+	// cachesMost bounds the caches of mutators that run at the same time; more of them allocate more slowly.
+	cachesMost = 4096
 )
 
 func (h *Heap) slot(index uintptr) *slot { return (*slot)(unsafe.Add(h.slots, index*slotBytes)) }
@@ -42,7 +46,7 @@ func (h *Heap) takeCache() core.Cache {
 		h.spare = h.spare[:last]
 		return c
 	}
-	if h.caches >= slotCount {
+	if h.caches >= cachesMost {
 		return 0
 	}
 	c := h.core.NewCache()
@@ -85,7 +89,7 @@ func (h *Heap) dropSpares() {
 	}
 }
 
-// swapWord exchanges what is in a slot.
+// swap exchanges what is in a slot.
 func (s *slot) swap(c core.Cache) core.Cache {
 	return core.Cache(atomic.SwapUintptr(s.word(), uintptr(c)))
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"unsafe"
 
+	core "granary/internal/core/gc"
 	"granary/internal/core/sys"
 )
 
@@ -11,6 +12,21 @@ import (
 // safepoint: the object is safe until the next one, as Alloc says. Types that contain Go pointers are refused with a
 // *PointerError, which names the field.
 func Make[T any](m *Mutator) (*T, error) {
+	var none *T
+	key := typeAddr(none)
+	entry := m.heap.quickSlot(key).Load()
+	kind := Kind(entry & (quickSlice - 1))
+	if entry&^(quickSlice-1) == quickEntry(key, 0) && kind != PointerFree &&
+		unsafe.Sizeof(*none) < core.SmallMaxBytes {
+		if object := m.tryAlloc(unsafe.Sizeof(*none), kind); object != 0 {
+			return (*T)(object.Pointer()), nil
+		}
+	}
+	return makeSlow[T](m)
+}
+
+// makeSlow is for types that are new to the heap, hold no addresses, or are large, and if no object is at hand.
+func makeSlow[T any](m *Mutator) (*T, error) {
 	k, err := kindFor[T](m.heap, 0)
 	if err != nil {
 		return nil, err

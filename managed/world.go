@@ -36,8 +36,12 @@ func (m *Mutator) enter() {
 	}
 }
 
-// leave ends running.
+// leave ends running. The mutator's cache goes to whoever runs next on this P.
 func (m *Mutator) leave() {
+	if m.cache != 0 {
+		m.heap.putCache(m.cache)
+		m.cache = 0
+	}
 	m.state.Store(stateAway)
 	if h := m.heap; h.stop.Load() != 0 {
 		h.world.mu.Lock()
