@@ -36,6 +36,7 @@ static bool never_equal(const void *a, const void *b)
 #define GO_DESCRIPTOR(name, symbol)                                                                               \
     bool (*const name)(const void *, const void *) __asm__(symbol) = never_equal
 
+GO_DESCRIPTOR(go_memequal0_f, "runtime.memequal0..f");
 GO_DESCRIPTOR(go_memequal8_f, "runtime.memequal8..f");
 GO_DESCRIPTOR(go_memequal16_f, "runtime.memequal16..f");
 GO_DESCRIPTOR(go_memequal32_f, "runtime.memequal32..f");
