@@ -50,9 +50,9 @@
 //  1. kindFor finds the kind of the type in a small table; the first time reflection looks at its fields.
 //  2. tryAlloc looks whether a collection waits, and takes the first object off the chain of the kind and size in the
 //     mutator's cache.
-//  3. allocSlow: the mutator takes the cache of its P if it has none. The core fills it by sweeping, from free blocks, or
-//     with new memory. If it says that a collection is due, the mutator goes away (Blocking) and collects. A mutator that
-//     goes away leaves its cache to the P that it runs on.
+//  3. allocSlow: the mutator takes the cache of its P if it has none. The core fills it by sweeping, from free blocks,
+//     or with new memory. If it says that a collection is due, the mutator goes away (Blocking) and collects. A mutator
+//     that goes away leaves its cache to the P that it runs on.
 //
 // One collection, by whichever goroutine wants it, while it is no running mutator:
 //

@@ -141,7 +141,7 @@ func (h *Heap) queueFinalizers() {
 	}
 	h.countReady()
 	h.trimTable(&f.finalizers)
-	h.trimQueue(&f.queue)
+	h.trimQueue()
 }
 
 // revive marks an object and what it reaches.

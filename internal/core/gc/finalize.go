@@ -97,7 +97,9 @@ func (h *Heap) RegisterFinalizer(obj sys.Addr, fn, data uintptr, order uint32) (
 	if e != 0 {
 		oldFn, oldData = (e + sys.WordBytes).Word(), (e + 2*sys.WordBytes).Word()
 	} else if fn != 0 {
-		e = h.insertEntry(finalizers, finalizerShift, uintptr(obj))
+		if h.final.queue.slots != 0 || h.growQueue(&h.final.queue) {
+			e = h.insertEntry(finalizers, finalizerShift, uintptr(obj))
+		}
 		ok = e != 0
 	}
 	switch {
@@ -105,6 +107,7 @@ func (h *Heap) RegisterFinalizer(obj sys.Addr, fn, data uintptr, order uint32) (
 	case fn == 0:
 		finalizers.remove(e)
 		h.trimTable(finalizers)
+		h.trimQueue()
 	default:
 		(e + sys.WordBytes).SetWord(fn)
 		(e + 2*sys.WordBytes).SetWord(data)
@@ -124,7 +127,7 @@ func (h *Heap) NextReady() (obj sys.Addr, fn, data uintptr, ok bool) {
 		e := q.pop()
 		obj, fn, data = sys.Addr(e.Word()), (e + sys.WordBytes).Word(), (e + 2*sys.WordBytes).Word()
 		h.countReady()
-		h.trimQueue(q)
+		h.trimQueue()
 	}
 	sys.Unlock(&h.lock)
 	return obj, fn, data, ok

@@ -6,7 +6,8 @@ import (
 )
 
 // queue holds the finalizers that may run, first in, first out, in a ring of entries like those of the table of
-// finalizers. Its memory is a run of the space, which goes back when the queue is empty.
+// finalizers. Its memory is a run of the space. There is one as long as there are finalizers: when memory is out, some
+// can still run, and perhaps make room.
 type queue struct {
 	ring  sys.Addr // 0: there is no memory yet
 	head  uintptr  // number of the first entry; grows without end
@@ -14,6 +15,8 @@ type queue struct {
 	slots uintptr  // a power of two
 	run   space.Ref
 }
+
+const leastQueue = space.GranuleBytes >> finalizerShift
 
 func (q *queue) length() uintptr { return q.tail - q.head }
 
@@ -34,7 +37,7 @@ func (h *Heap) push(q *queue) sys.Addr {
 func (h *Heap) growQueue(q *queue) bool {
 	larger := queue{slots: q.slots * 2}
 	if q.slots == 0 {
-		larger.slots = space.GranuleBytes >> finalizerShift
+		larger.slots = leastQueue
 	}
 	larger.run = h.takeRun(larger.slots << finalizerShift)
 	if larger.run == 0 {
@@ -58,10 +61,15 @@ func (q *queue) pop() sys.Addr {
 	return q.entry(q.head - 1)
 }
 
-// trimQueue gives the memory of an empty queue back. Heap.lock is held.
-func (h *Heap) trimQueue(q *queue) {
-	if q.run != 0 && q.length() == 0 {
+// trimQueue gives the memory of the queue back if no finalizer is registered, or most of it if it is empty. Heap.lock is
+// held, or the world stands.
+func (h *Heap) trimQueue() {
+	q := &h.final.queue
+	if q.run != 0 && q.length() == 0 && (h.final.finalizers.count == 0 || q.slots > leastQueue) {
 		h.Give(q.run)
 		*q = queue{}
+		if h.final.finalizers.count != 0 {
+			h.growQueue(q)
+		}
 	}
 }

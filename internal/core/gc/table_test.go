@@ -149,12 +149,12 @@ func TestTableWithoutMemoryStaysAsItIs(t *testing.T) {
 
 func TestQueueIsFirstInFirstOut(t *testing.T) {
 	h := newTableHeap(t, leastRange)
-	var q queue
+	q := &h.final.queue
 	random := rand.New(rand.NewSource(5))
 	in, out := uintptr(1), uintptr(1)
 	for range 60_000 {
 		if random.Intn(5) != 0 {
-			h.push(&q).SetWord(in)
+			h.push(q).SetWord(in)
 			in++
 		} else if q.length() != 0 {
 			if got := q.pop().Word(); got != out {
@@ -171,7 +171,7 @@ func TestQueueIsFirstInFirstOut(t *testing.T) {
 	if in != out {
 		t.Fatalf("%d went in, %d came out", in, out)
 	}
-	h.trimQueue(&q)
+	h.trimQueue()
 	checkAllGiven(t, h)
 }
 

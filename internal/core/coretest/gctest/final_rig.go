@@ -28,12 +28,14 @@ const (
 	otherFunction = 78
 )
 
-func newFinalRig(t kit.T, mode uint32) *finalRig {
+func newFinalRig(t kit.T, mode uint32) *finalRig { return newFinalRigOf(t, mode, finalRange) }
+
+func newFinalRigOf(t kit.T, mode uint32, rangeBytes uintptr) *finalRig {
 	r := &finalRig{t: t}
 	r.memory = finalMemory(t, unsafe.Sizeof(gc.Heap{}))
 	r.roots = finalMemory(t, finalAreas)
 	r.h = (*gc.Heap)(r.memory.Pointer())
-	if !r.h.Init(finalRange, mode|gc.ModeVerify, 0) {
+	if !r.h.Init(rangeBytes, mode|gc.ModeVerify, 0) {
 		t.Fatalf("no heap")
 	}
 	r.c = r.h.NewCache()

@@ -25,6 +25,7 @@ var finalTests = []kit.Test{
 	{Name: "all finalizers can be made ready", Run: readyAll},
 	{Name: "many links and finalizers come and go, and their memory goes back", Run: manyGoBack},
 	{Name: "bad objects are refused", Run: badObjectsRefused},
+	{Name: "finalizers run some at a time when memory is out", Run: finalizersWithoutMemory},
 }
 
 func shortLinkIsCleared(t kit.T) {
@@ -435,6 +436,44 @@ func badObjectsRefused(t kit.T) {
 	}
 	if r.h.SetToggle(obj, 3) || r.h.SetToggle(obj, -1) {
 		t.Errorf("a toggle that is neither strong nor weak")
+	}
+	r.close()
+}
+
+func finalizersWithoutMemory(t kit.T) {
+	const count, leastRange = 5000, 16 << 20
+	r := newFinalRigOf(t, 0, leastRange)
+	all := map[sys.Addr]bool{}
+	for i := uintptr(0); i < count; i++ {
+		obj := r.object(2)
+		r.finalize(obj, i, gc.OrderTopological)
+		all[obj] = true
+	}
+	for bytes := uintptr(1 << 20); bytes >= 4096; bytes /= 2 { // the space is full then
+		for {
+			if obj, _ := r.h.AllocSlow(r.c, bytes, gc.KindUncollectable, gc.FlagExpand); obj == 0 {
+				break
+			}
+		}
+	}
+	last := r.object(2)
+	if _, _, ok := r.h.RegisterFinalizer(last, someFunction, 0, gc.OrderNone); !ok {
+		t.Errorf("the table has room, but a finalizer is refused")
+	}
+	all[last] = true
+	rounds := 0
+	for ; len(all) != 0 && rounds < 10; rounds++ {
+		r.collect()
+		for _, obj := range r.ready() {
+			if !all[obj] {
+				t.Fatalf("the finalizer of %#x runs twice", obj)
+			}
+			delete(all, obj)
+		}
+	}
+	if len(all) != 0 || rounds < 2 || r.stats().Postponed == 0 {
+		t.Errorf("%d finalizers have not run after %d collections, %d had to wait", len(all), rounds,
+			r.stats().Postponed)
 	}
 	r.close()
 }
