@@ -67,14 +67,16 @@ test: setup all
 
 # The Go packages that are for every system: go vet for each system and processor without a word, tests where they can
 # run. granary_strict makes Linux do what other systems do; GOARCH=386 runs as it is.
-TARGETS  = linux/arm64 linux/386 linux/arm darwin/amd64 darwin/arm64 windows/amd64 windows/arm64 windows/386
-PORTABLE = ./heap/... $(addprefix ./internal/core/,sys space heap guard coretest)
+TARGETS_64 = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
+TARGETS_32 = linux/386 linux/arm windows/386
+PORTABLE_64 = ./heap/... ./linear/... ./object/... ./managed/... ./internal/core/...
+PORTABLE_32 = ./heap/... $(addprefix ./internal/core/,sys space heap guard coretest)
+vet_for = for target in $(1); do echo "go vet for $$target"; \
+  GOOS=$${target%/*} GOARCH=$${target\#*/} CGO_ENABLED=0 $(GO) vet $(2) || exit 1; done
 ELSEWHERE = export CGO_ENABLED=0; $(GO) test -timeout 20m
 test-targets: setup
-	@for target in $(TARGETS); do \
-	  echo "go vet for $$target"; \
-	  GOOS=$${target%/*} GOARCH=$${target#*/} CGO_ENABLED=0 $(GO) vet $(PORTABLE) || exit 1; \
-	done
+	@$(call vet_for,$(TARGETS_64),$(PORTABLE_64))
+	@$(call vet_for,$(TARGETS_32),$(PORTABLE_32))
 	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static ./heap ./internal/core/guard
 	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static -run '^TestCore$$' ./internal/core/coretest
 	export GOARCH=386; $(ELSEWHERE) ./heap ./internal/core/guard
