@@ -23,7 +23,8 @@ import (
 //	busy             goroutines on a slow path; Close waits until there are none
 //	spare, caches, foreign, owned, regions   whoever holds mu
 //
-// Locks are taken in this order: sweeping or that of a Region, mu. Neither is held over a call of the core that allocates or frees.
+// Locks are taken in this order: sweeping or that of a Region, mu. The two others are not held over a call of the core
+// that allocates or frees.
 type Heap struct {
 	core  *core.Heap     // const: place.core
 	slots unsafe.Pointer // const: place.slots
