@@ -7,6 +7,7 @@ static GC_mark_proc procedures[PROCEDURES_MOST];
 static unsigned procedure_count = PROCEDURES_RESERVED;
 static GC_disclaim_proc disclaims[GC_KINDS_MOST];
 static GC_describe_type_fn describers[GC_KINDS_MOST];
+static bool from_all[GC_KINDS_MOST]; /* a disclaim procedure looks at what its dead objects hold */
 
 /* ---- mark procedures ---- */
 
@@ -95,14 +96,26 @@ bool granary_gc_disclaim(uint32_t number, uintptr_t object)
 /* mark_from_all asks that what a dead object holds lives until the procedure has seen it. */
 void GC_register_disclaim_proc(int kind, GC_disclaim_proc disclaim, int mark_from_all)
 {
-    (void)mark_from_all;
     granary_gc_enter();
     if (kind < 0 || kind >= GC_KINDS_MOST)
         granary_gc_abort("GC_register_disclaim_proc: no such kind");
     disclaims[kind] = disclaim;
+    from_all[kind] = mark_from_all != 0;
     granary_gc_into_core();
     core_gc_set_disclaim((uint32_t)kind, (uint32_t)kind);
     granary_gc_out_of_core();
+}
+
+/* Marking is over but for this. Returns whether there is something to drain again. */
+bool granary_gc_mark_from_dead(void)
+{
+    bool any = false;
+    for (uint32_t kind = 0; kind < GC_KINDS_MOST; kind++)
+        if (from_all[kind]) {
+            core_gc_mark_from_kind(kind);
+            any = true;
+        }
+    return any;
 }
 
 /* ---- objects that name their finalizer in their first word ---- */

@@ -21,6 +21,7 @@ struct cycle {
     bool done;          /* false: marking goes on in a later slice */
 };
 
+enum { LOCK_NANOSECONDS = 1000000000 };
 enum { SLICES_MOST = 2000 }; /* then a collection is finished, however long that takes */
 
 _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
@@ -91,6 +92,8 @@ static void finish(void)
     }
     core_gc_drain(0);
     granary_gc_dismiss_helpers();
+    if (granary_gc_mark_from_dead())
+        core_gc_drain(0);
     core_gc_finish_marking();
 }
 
@@ -254,8 +257,10 @@ static void *collect_here(void *argument, uintptr_t sp)
     struct cycle cycle = {.request = argument, .sp = sp};
     const struct gc_request *request = cycle.request;
     GC_word before = GC_gc_no;
-    if (!granary_gc_lock())
-        return NULL; /* called from a callback that runs under the lock */
+    /* NULL from a callback that runs under the lock. An allocation does not wait for ever: its thread may hold the
+     * loader's lock, in a callback of dl_iterate_phdr, for which the one who has our lock waits. */
+    if (request->automatic ? !granary_gc_lock_within(LOCK_NANOSECONDS) : !granary_gc_lock())
+        return NULL;
     bool done = request->automatic && GC_gc_no != before; /* by another thread, while this one waited */
     if (!done && GC_dont_gc <= 0 && (request->stop == NULL || request->stop() == 0)) {
         collect_locked(&cycle);

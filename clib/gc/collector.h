@@ -209,6 +209,7 @@ size_t granary_gc_extra(void); /* bytes that are added to requests: 1 or 0 */
 
 /* ---- api_config.c, api_kinds.c, roots.c ---- */
 bool granary_gc_is_displacement(size_t offset);
+bool granary_gc_mark_from_dead(void);
 GC_describe_type_fn granary_gc_describer(uint32_t kind);
 bool granary_gc_is_root(uintptr_t address);
 

@@ -92,6 +92,7 @@ void core_gc_mark_range(uintptr_t low, uintptr_t high) CORE_GC("MarkRange");
 void core_gc_mark_address(uintptr_t word) CORE_GC("MarkAddress");
 void core_gc_mark_uncollectable(void) CORE_GC("MarkUncollectable");
 void core_gc_rescan_block(uintptr_t address) CORE_GC("RescanBlock");
+void core_gc_mark_from_kind(uint32_t kind) CORE_GC("MarkFromKind");
 bool core_gc_drain(uint64_t deadline) CORE_GC("Drain");
 void core_gc_finish_marking(void) CORE_GC("FinishMarking");
 void core_gc_start_sweep(void) CORE_GC("StartSweep");

@@ -36,3 +36,27 @@ func (h *Heap) NextMarked(after sys.Addr) sys.Addr {
 	}
 	return 0
 }
+
+// MarkFromKind marks what the dead objects of a kind hold, but not these: for kinds whose disclaim procedure looks at
+// that. It is called between the last root and FinishMarking, after Drain has returned true, which has to be called
+// again. Free objects are looked into as well, which read as zero if the kind is cleared.
+func (h *Heap) MarkFromKind(kind uint32) {
+	m := h.marker(0)
+	h.setUp(m, 0)
+	limit := h.blockLimit()
+	for block := firstBlock; block < limit; block = h.blockAfter(block) {
+		hd := h.header(block)
+		if uint32(hd.kind) != kind || hd.state != stateSmall && hd.state != stateLarge {
+			continue
+		}
+		for i := uintptr(0); i < uintptr(hd.objects); i++ {
+			granule := i * uintptr(hd.granules)
+			if hd.isFound(granule) {
+				continue
+			}
+			object := h.startOf(place{block, granule})
+			h.recordRoot(object, rootContentsOnly)
+			h.scanDescriptor(m, hd, object, hd.descriptor)
+		}
+	}
+}
