@@ -124,11 +124,12 @@ func (a *Allocator) isClosed() bool { return a.core.Load() == runs.closed }
 // ErrClosed. It returns ErrOpen, and does nothing, if Workers or Stacks are open. A second Close does nothing.
 func (a *Allocator) Close() error {
 	a.mu.Lock()
-	defer a.mu.Unlock()
 	if a.open != 0 {
+		a.mu.Unlock()
 		return ErrOpen
 	}
 	own := a.core.Swap(runs.closed)
+	a.mu.Unlock() // slow paths may want it before they end
 	if own == runs.closed {
 		return nil
 	}
@@ -138,8 +139,24 @@ func (a *Allocator) Close() error {
 	}
 	a.dropOverflows(own)
 	own.Destroy()
-	a.common = nil
 	return nil
+}
+
+// hold keeps the allocator open until letGo, for a Worker or a Stack.
+func (a *Allocator) hold() (*core.Allocator, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.isClosed() {
+		return nil, ErrClosed
+	}
+	a.open++
+	return a.core.Load(), nil
+}
+
+func (a *Allocator) letGo() {
+	a.mu.Lock()
+	a.open--
+	a.mu.Unlock()
 }
 
 // dropOverflows frees all blocks of the heap.
@@ -170,7 +187,13 @@ func (a *Allocator) NextFrame() uint32 {
 }
 
 // Frame is the number of the current frame, 0 for a closed allocator.
-func (a *Allocator) Frame() uint32 { return a.core.Load().Frame() }
+func (a *Allocator) Frame() uint32 {
+	if a.enter() != nil {
+		return 0
+	}
+	defer a.leave()
+	return a.core.Load().Frame()
+}
 
 // Reset frees all allocations at once, without the cost of a Free for each. Nobody else may call the allocator
 // meanwhile, nor use what it handed out. Stacks keep what they hold of their own, and must not hold overflows.

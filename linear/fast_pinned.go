@@ -29,9 +29,10 @@ func procUnpin()
 // serve the heap does; if that has no memory either, the error is the heap's.
 func (a *Allocator) Alloc(size, align int) (unsafe.Pointer, error) {
 	if isUsual(align) {
-		own := a.core.Load()
 		need := core.Need(uintptr(size))
-		if id := procPin(); uint(id) < workers {
+		id := procPin()
+		own := a.core.Load() // while pinned: Close waits for who is
+		if uint(id) < workers {
 			if w := own.WorkerAt(uintptr(id)); w.Fits(own.Frame(), need) {
 				p := w.Bump(need)
 				procUnpin()
@@ -46,9 +47,10 @@ func (a *Allocator) Alloc(size, align int) (unsafe.Pointer, error) {
 // Free takes an allocation back, whoever made it. A nil pointer is none. A pointer that is no allocation, or was freed
 // before, is a *MisuseError where that is known: always with diagnostics.
 func (a *Allocator) Free(p unsafe.Pointer) error {
-	own := a.core.Load()
 	var w *core.Worker
-	if id := procPin(); uint(id) < workers {
+	id := procPin()
+	own := a.core.Load() // while pinned: Close waits for who is
+	if uint(id) < workers {
 		if w = own.WorkerAt(uintptr(id)); w.Mine(own.Frame(), sys.Addr(uintptr(p))) {
 			if w.Drop() {
 				w.Rewind()
@@ -57,7 +59,6 @@ func (a *Allocator) Free(p unsafe.Pointer) error {
 			return nil
 		}
 	}
-	// Close waits for who is pinned, so the allocator stays as long as this takes.
 	result := own.FreeSlow(w, sys.Addr(uintptr(p)), true)
 	procUnpin()
 	if result == core.Freed {
@@ -69,17 +70,20 @@ func (a *Allocator) Free(p unsafe.Pointer) error {
 // tryAlloc is the fast path of Alloc for others; p is 0 if it does not go. The first dirty bytes of it may not read as
 // zero.
 func (a *Allocator) tryAlloc(size uintptr) (p sys.Addr, dirty uintptr) {
-	own := a.core.Load()
-	w := acquire(own)
-	if need := core.Need(size); w != nil && w.Fits(own.Frame(), need) {
-		p = w.Bump(need)
-		dirty = w.Dirty(p, need)
+	id := procPin()
+	own := a.core.Load() // while pinned
+	if need := core.Need(size); uint(id) < workers {
+		if w := own.WorkerAt(uintptr(id)); w.Fits(own.Frame(), need) {
+			p = w.Bump(need)
+			dirty = w.Dirty(p, need)
+		}
 	}
-	release(w)
+	procUnpin()
 	return p, dirty
 }
 
-// acquire makes a worker the caller's until release, nil if there is none for him. He may not wait meanwhile.
+// acquire makes a worker the caller's until release, nil if there is none for him. He is on a slow path, for which Close
+// waits, and may not wait meanwhile.
 func acquire(own *core.Allocator) *core.Worker {
 	if id := procPin(); uint(id) < workers {
 		return own.WorkerAt(uintptr(id))

@@ -35,17 +35,15 @@ func (a *Allocator) NewStack(name string, size int) (*Stack, error) {
 	if size < 0 || size > StackSizeMost {
 		return nil, ErrSize
 	}
-	if err := a.enter(); err != nil {
+	own, err := a.hold()
+	if err != nil {
 		return nil, err
 	}
-	defer a.leave()
-	s := core.NewStack(a.core.Load(), uintptr(size))
+	s := core.NewStack(own, uintptr(size))
 	if s == nil {
+		a.letGo()
 		return nil, ErrNoMemory
 	}
-	a.mu.Lock()
-	a.open++
-	a.mu.Unlock()
 	return &Stack{core: s, name: name, owner: a}, nil
 }
 
@@ -61,9 +59,7 @@ func (s *Stack) Close() error {
 	err := s.freeAbove(core.Mark{})
 	s.core.Destroy()
 	s.core, s.owner = &closedStack, nil
-	a.mu.Lock()
-	a.open--
-	a.mu.Unlock()
+	a.letGo()
 	return err
 }
 

@@ -19,18 +19,15 @@ type Worker struct {
 
 // NewWorker makes a worker. Close it when the goroutine ends.
 func (a *Allocator) NewWorker() (*Worker, error) {
-	if err := a.enter(); err != nil {
+	own, err := a.hold()
+	if err != nil {
 		return nil, err
 	}
-	defer a.leave()
-	own := a.core.Load()
 	w := own.AddWorker()
 	if w == nil {
+		a.letGo()
 		return nil, ErrWorkers
 	}
-	a.mu.Lock()
-	a.open++
-	a.mu.Unlock()
 	return &Worker{core: own, worker: w, owner: a}, nil
 }
 
@@ -43,9 +40,7 @@ func (w *Worker) Close() error {
 	w.core.DropWorker(w.worker)
 	w.core, w.owner = runs.closed, nil
 	w.worker = runs.closed.WorkerAt(0)
-	a.mu.Lock()
-	a.open--
-	a.mu.Unlock()
+	a.letGo()
 	return nil
 }
 

@@ -222,20 +222,16 @@ func (a *Allocator) grow(index uint32, need uintptr) bool {
 	if ref == 0 {
 		return false
 	}
-	tags := sys.Addr(0)
-	if a.diagnose != 0 {
-		if tags = newTags(bytes); tags == 0 {
-			s.Give(ref)
-			return false
-		}
+	if a.diagnose != 0 && b.tags == 0 && !a.makeTags(b) {
+		s.Give(ref)
+		return false
 	}
 	if b.bytes != 0 {
 		a.forget(b)
 		s.Give(b.ref)
-		a.dropTags(b)
 	}
 	atomic.AddUint64(&a.reserved, uint64(bytes-b.bytes))
-	b.ref, b.tags, b.touched = ref, tags, 0
+	b.ref, b.touched = ref, 0
 	if !s.Run(ref).Zero {
 		b.touched = bytes
 	}

@@ -23,19 +23,24 @@ const (
 	tagsBlocks = unit / tagBytes // a block has that many times the bytes of its tags
 )
 
-// newTags makes the table of a block of so many bytes, 0 if there is no memory.
-func newTags(bytes uintptr) sys.Addr {
-	tags := sys.Reserve(bytes / tagsBlocks)
-	if tags != 0 && !sys.Commit(tags, bytes/tagsBlocks) {
-		sys.Release(tags, bytes/tagsBlocks)
-		return 0
+// makeTags makes the table of a block, large enough for all that the block may become: others read it at any time
+// (Next), so it stays where it is. It returns false if there is no memory.
+func (a *Allocator) makeTags(b *block) bool {
+	tags := sys.Reserve(a.requestMost / tagsBlocks)
+	if tags == 0 {
+		return false
 	}
-	return tags
+	if !sys.Commit(tags, a.requestMost/tagsBlocks) {
+		sys.Release(tags, a.requestMost/tagsBlocks)
+		return false
+	}
+	atomic.StoreUintptr((*uintptr)(&b.tags), uintptr(tags))
+	return true
 }
 
 func (a *Allocator) dropTags(b *block) {
 	if b.tags != 0 {
-		sys.Release(b.tags, b.bytes/tagsBlocks)
+		sys.Release(b.tags, a.requestMost/tagsBlocks)
 		b.tags = 0
 	}
 }
@@ -95,7 +100,7 @@ type Cursor struct {
 func (a *Allocator) Next(c *Cursor, old bool) bool {
 	for ; c.block < BlocksMost; c.block, c.offset = c.block+1, 0 {
 		b := a.block(c.block)
-		if b.tags == 0 || atomic.LoadInt32(&b.open) == 0 {
+		if atomic.LoadUintptr((*uintptr)(&b.tags)) == 0 || atomic.LoadInt32(&b.open) == 0 {
 			continue
 		}
 		for end := a.end(b); c.offset < end; {
@@ -105,7 +110,7 @@ func (a *Allocator) Next(c *Cursor, old bool) bool {
 			if tag&tagState != tagAlive {
 				continue
 			}
-			c.At = sys.Addr(b.start + offset)
+			c.At = sys.Addr(atomic.LoadUintptr(&b.start) + offset)
 			c.Site = tag >> siteShift
 			s := b.findSegment(c.At)
 			if s == nil {
@@ -123,8 +128,8 @@ func (a *Allocator) Next(c *Cursor, old bool) bool {
 func (a *Allocator) end(b *block) uintptr {
 	if owner := atomic.LoadUint32(&b.owner); owner != 0 {
 		next := atomic.LoadUintptr(&a.WorkerAt(uintptr(owner-1) & (WorkersMost - 1)).next)
-		if next-b.start <= b.bytes {
-			return next - b.start
+		if used := next - atomic.LoadUintptr(&b.start); used <= atomic.LoadUintptr(&b.bytes) {
+			return used
 		}
 	}
 	return atomic.LoadUintptr(&b.usedUpTo)
