@@ -78,16 +78,16 @@ ELSEWHERE = export CGO_ENABLED=0; $(GO) test -timeout 20m
 test-targets: setup
 	@$(call vet_for,$(TARGETS_64),$(PORTABLE_64))
 	@$(call vet_for,$(TARGETS_32),$(PORTABLE_32))
-	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static ./heap ./internal/core/guard
+	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static ./heap ./linear ./object ./internal/core/guard
 	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static -run '^TestCore$$' ./internal/core/coretest
 	export GOARCH=386; $(ELSEWHERE) ./heap ./internal/core/guard
 	export GOARCH=386; $(ELSEWHERE) -run '^TestCore$$' ./internal/core/coretest
-	$(GO) test -tags granary_strict ./heap ./internal/core/guard
+	$(GO) test -tags granary_strict ./heap ./linear ./object ./internal/core/guard
 	$(GO) test -tags granary_strict -run '^TestCore$$' ./internal/core/coretest
 # The test that is left out runs the go command.
 test-windows: setup-long
 	export GOOS=windows GOARCH=amd64; $(ELSEWHERE) -p 1 -exec "sh $(CURDIR)/tools/wine/run.sh $(abspath $(B))/wine" \
-	    -skip TestGoToolPprof ./heap ./internal/core/guard
+	    -skip TestGoToolPprof ./heap ./linear ./object ./internal/core/guard
 	export GOOS=windows GOARCH=amd64; $(ELSEWHERE) -p 1 -exec "sh $(CURDIR)/tools/wine/run.sh $(abspath $(B))/wine" \
 	    -run '^TestCore$$' ./internal/core/coretest
 
