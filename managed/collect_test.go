@@ -224,3 +224,62 @@ func TestReportSaysWhatThereIs(t *testing.T) {
 		buffer.Free()
 	})
 }
+
+func TestMemoryThatEndsAnywhereIsAnError(t *testing.T) {
+	for limit := uint64(64 << 10); limit <= 1<<20; limit += 192 << 10 {
+		h := newPlainHeap(t, WithRange(16<<20), WithLimit(limit), WithManualFinalizers())
+		s := must(h.NewStack(100_000))
+		mutate(t, h, func(m *Mutator) {
+			for i := range 500 {
+				if err := useSome(m, s, i); err != nil {
+					if !errors.Is(err, ErrLimit) {
+						t.Errorf("limit %d: %v", limit, err)
+					}
+					s.Truncate(s.Len() / 2)
+				}
+			}
+			m.RunFinalizers()
+			s.Truncate(0)
+			for range 3 {
+				m.Collect()
+				m.RunFinalizers()
+			}
+			if live := h.Stats().LiveBytes; live != 0 {
+				t.Errorf("limit %d: %d bytes are alive at the end", limit, live)
+			}
+		})
+	}
+}
+
+// useSome makes objects of several kinds, some with a finalizer or a weak reference.
+func useSome(m *Mutator, s *Stack, i int) error {
+	type holder struct {
+		to   Ptr[node]
+		weak Weak[node]
+	}
+	n, err := Make[node](m)
+	if err != nil {
+		return err
+	}
+	s.Push(uintptr(unsafe.Pointer(n)))
+	if i%3 == 0 {
+		if err := SetFinalizer(m, n, func(*Mutator, *node) {}, Order(i%4)); err != nil {
+			return err
+		}
+	}
+	if i%5 == 0 {
+		o, err := Make[holder](m)
+		if err != nil {
+			return err
+		}
+		s.Push(uintptr(unsafe.Pointer(o)))
+		if err := o.weak.Set(m, n); err != nil {
+			return err
+		}
+	}
+	p, err := m.Alloc(i%5000, Kind(i%2))
+	if err == nil && i%2 == 0 {
+		s.Push(uintptr(p))
+	}
+	return err
+}

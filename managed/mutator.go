@@ -22,7 +22,8 @@ type Mutator struct {
 	index      int        // in world.mutators; under world.mu
 }
 
-// Attach makes the calling goroutine a mutator, until Detach. It waits if a collection is going on.
+// Attach makes the calling goroutine a mutator, until Detach, which must come before the goroutine ends: collections
+// would wait for it for ever. It waits if a collection is going on.
 func (h *Heap) Attach() (*Mutator, error) {
 	m := &Mutator{heap: h}
 	w := &h.world
@@ -57,7 +58,8 @@ func (m *Mutator) Detach() {
 	m.heap = nil
 }
 
-// Do calls f with a mutator for the time of the call. It is cheaper than Attach and Detach. The only error is
+// Do calls f with a mutator for the time of the call. It is cheaper than Attach and Detach. A goroutine that is a
+// running mutator of the heap already must not call it: a collection would wait for the outer one. The only error is
 // ErrClosed.
 func (h *Heap) Do(f func(m *Mutator)) error {
 	m, err := h.takeIdle()

@@ -161,3 +161,44 @@ func TestClosedHeapSaysSo(t *testing.T) {
 		t.Errorf("%d heaps are marking", barriers.Load())
 	}
 }
+
+func TestAttachAndDetachAmidCollections(t *testing.T) {
+	h := newHeap(t, WithTimeSlice(20*time.Microsecond))
+	var wg sync.WaitGroup
+	for g := range 8 {
+		wg.Add(1)
+		go func() {
+			defer wg.Done()
+			for i := range 100 {
+				m, err := h.Attach()
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				hd := must(NewHandle(m, must(Make[node](m)), Normal))
+				hd.Get().value = g
+				for range i % 7 {
+					must(Make[node](m))
+				}
+				if i%5 == 0 {
+					m.CollectIncremental(0)
+				}
+				if hd.Get().value != g {
+					t.Error("an object with a handle is lost")
+				}
+				hd.Free()
+				m.Detach()
+			}
+		}()
+	}
+	for range 50 {
+		h.Collect()
+		h.Stats()
+	}
+	wg.Wait()
+	h.Collect()
+	check(t, h)
+	if s := h.Stats(); s.LiveBytes != 0 || s.Mutators != 0 {
+		t.Errorf("%d bytes, %d mutators are left", s.LiveBytes, s.Mutators)
+	}
+}
