@@ -226,17 +226,22 @@ func TestReportSaysWhatThereIs(t *testing.T) {
 }
 
 func TestMemoryThatEndsAnywhereIsAnError(t *testing.T) {
-	for limit := uint64(64 << 10); limit <= 1<<20; limit += 192 << 10 {
+	for limit := uint64(64 << 10); limit <= 512<<10; limit += 64 << 10 {
 		h := newPlainHeap(t, WithRange(16<<20), WithLimit(limit), WithManualFinalizers())
 		s := must(h.NewStack(100_000))
 		mutate(t, h, func(m *Mutator) {
+			failed := 0
 			for i := range 500 {
 				if err := useSome(m, s, i); err != nil {
+					failed++
 					if !errors.Is(err, ErrLimit) {
 						t.Errorf("limit %d: %v", limit, err)
 					}
 					s.Truncate(s.Len() / 2)
 				}
+			}
+			if failed == 0 {
+				t.Errorf("limit %d: memory was enough", limit)
 			}
 			m.RunFinalizers()
 			s.Truncate(0)
@@ -277,7 +282,7 @@ func useSome(m *Mutator, s *Stack, i int) error {
 			return err
 		}
 	}
-	p, err := m.Alloc(i%5000, Kind(i%2))
+	p, err := m.Alloc(i*37%5000, Kind(i%2))
 	if err == nil && i%2 == 0 {
 		s.Push(uintptr(p))
 	}
