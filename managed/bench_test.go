@@ -155,3 +155,23 @@ func BenchmarkPausesAt500MB(b *testing.B) {
 	b.ReportMetric(float64(p.Percentile99.Microseconds()), "µs-99%-pause")
 	b.ReportMetric(float64(p.Longest.Microseconds()), "µs-longest-pause")
 }
+
+// BenchmarkCollect500MB is one collection of trees of 500 MB, with and without helpers.
+func BenchmarkCollect500MB(b *testing.B) {
+	for name, helpers := range map[string]int{"Alone": 0, "Helped": mostHelpers} {
+		b.Run(name, func(b *testing.B) {
+			h := newPlainHeap(b, WithRange(4<<30), WithMode(Manual), WithHelpers(helpers))
+			s, _ := h.NewStack(1000)
+			h.Do(func(m *Mutator) {
+				for range 4 {
+					s.Push(uintptr(unsafe.Pointer(pairs(m, s, 22))))
+				}
+			})
+			h.Collect()
+			b.ResetTimer()
+			for range b.N {
+				h.Collect()
+			}
+		})
+	}
+}
