@@ -61,8 +61,8 @@ func (q *queue) pop() sys.Addr {
 	return q.entry(q.head - 1)
 }
 
-// trimQueue gives the memory of the queue back if no finalizer is registered, or most of it if it is empty. Heap.lock is
-// held, or the world stands.
+// trimQueue gives the memory of the queue back if no finalizer is registered, or most of it if it is empty. Heap.lock
+// is held, or the world stands.
 func (h *Heap) trimQueue() {
 	q := &h.final.queue
 	if q.run != 0 && q.length() == 0 && (h.final.finalizers.count == 0 || q.slots > leastQueue) {
