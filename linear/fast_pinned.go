@@ -82,8 +82,8 @@ func (a *Allocator) tryAlloc(size uintptr) (p sys.Addr, dirty uintptr) {
 	return p, dirty
 }
 
-// acquire makes a worker the caller's until release, nil if there is none for him. He is on a slow path, for which Close
-// waits, and may not wait meanwhile.
+// acquire makes a worker the caller's until release, nil if there is none for him. He is on a slow path, for which
+// Close waits, and may not wait meanwhile.
 func acquire(own *core.Allocator) *core.Worker {
 	if id := procPin(); uint(id) < workers {
 		return own.WorkerAt(uintptr(id))
