@@ -111,7 +111,7 @@ func (t *handleTable) grow() bool {
 	if len(chunks) >= handleChunksMost {
 		return false
 	}
-	chunk := memory(handleChunkBytes)
+	chunk := takeChunk()
 	if chunk == 0 {
 		return false
 	}
@@ -164,13 +164,34 @@ func (t *handleTable) counts() [4]int64 {
 	return t.live
 }
 
-// release gives the memory back, but not the addresses: handles of a closed heap are still looked up.
+// handleChunks are those of closed heaps, whose addresses are kept as handles may still be looked up.
+var handleChunks struct {
+	sync.Mutex
+	free []sys.Addr
+}
+
+func takeChunk() sys.Addr {
+	handleChunks.Lock()
+	defer handleChunks.Unlock()
+	if last := len(handleChunks.free) - 1; last >= 0 {
+		chunk := handleChunks.free[last]
+		handleChunks.free = handleChunks.free[:last]
+		return chunk
+	}
+	return memory(handleChunkBytes)
+}
+
+// release gives the memory back, but not the addresses.
 func (t *handleTable) release() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if chunks := t.chunks.Load(); chunks != nil {
 		for _, chunk := range *chunks {
-			sys.Decommit(chunk, sys.AlignUp(handleChunkBytes, sys.PageBytes()))
+			if sys.Decommit(chunk, sys.AlignUp(handleChunkBytes, sys.PageBytes())) {
+				handleChunks.Lock()
+				handleChunks.free = append(handleChunks.free, chunk)
+				handleChunks.Unlock()
+			}
 		}
 	}
 }

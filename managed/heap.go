@@ -33,6 +33,7 @@ import (
 type Heap struct {
 	core  *core.Heap     // const
 	slots unsafe.Pointer // const
+	place *place         // const
 	stop  atomic.Uint32  // 1: mutators wait at their next safepoint
 
 	options     options // const
@@ -89,7 +90,7 @@ func New(opts ...Option) (*Heap, error) {
 		return nil, fmt.Errorf("granary: no address space for a managed heap of %d bytes (see WithRange): %w",
 			o.rangeBytes, err)
 	}
-	h := &Heap{core: p.core, slots: p.slots, options: o}
+	h := &Heap{core: p.core, slots: p.slots, place: p, options: o}
 	h.world.init()
 	h.mode.Store(int32(o.mode))
 	h.slice.Store(int64(o.slice))
@@ -98,7 +99,7 @@ func New(opts ...Option) (*Heap, error) {
 	}
 	for _, offset := range o.offsets {
 		if offset < 0 || !h.core.RegisterDisplacement(uintptr(offset)) {
-			h.core.Destroy()
+			givePlace(p)
 			return nil, fmt.Errorf("granary: WithOffsets(%d): an offset is at least 0 and below 4096", offset)
 		}
 	}
@@ -167,7 +168,7 @@ func (h *Heap) Close() error {
 	h.handles.release()
 	h.weak.release()
 	h.releaseRoots()
-	h.core.Retire()
+	givePlace(h.place)
 	return nil
 }
 
