@@ -202,3 +202,39 @@ func TestAttachAndDetachAmidCollections(t *testing.T) {
 		t.Errorf("%d bytes, %d mutators are left", s.LiveBytes, s.Mutators)
 	}
 }
+
+func TestAddressesOfAClosedHeapServeAnother(t *testing.T) {
+	var stale Handle[node]
+	bases := map[*byte]bool{}
+	for range 200 {
+		h, err := New(WithRange(32<<20), WithTicker(false))
+		if err != nil {
+			t.Fatal(err)
+		}
+		mutate(t, h, func(m *Mutator) {
+			for range 3000 {
+				n := must(Make[node](m))
+				if n.value != 0 || !n.left.IsNil() {
+					t.Fatal("an object of a new heap is not zero")
+				}
+				n.left.Set(n)
+				n.value = 1
+			}
+			hd := must(NewHandle(m, must(Make[node](m)), Normal))
+			if stale.Get() != nil || stale.Free() {
+				t.Error("a handle of a closed heap refers to something")
+			}
+			stale = hd
+			if s := h.Stats(); s.Handles[Normal] != 1 || s.Collections != 0 && s.LiveBytes > 3001*32 {
+				t.Errorf("a new heap begins with %+v", s)
+			}
+		})
+		bases[pointer[byte](uintptr(h.core.Base))] = true
+		if err := h.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if len(bases) > 20 { // other tests may have left some
+		t.Errorf("200 heaps took %d ranges of addresses", len(bases))
+	}
+}
