@@ -9,8 +9,8 @@ import (
 	"granary/internal/core/sys"
 )
 
-// place is the memory that a Heap is made of. It outlives the heap: its addresses stay reserved, so that a stale pointer
-// into a closed heap cannot meet memory of Go's, and serve another heap.
+// place is the memory that a Heap is made of. It outlives the heap: its addresses stay reserved, so that a stale
+// pointer into a closed heap cannot meet memory of Go's, and serve another heap.
 type place struct {
 	core       *core.Heap
 	slots      unsafe.Pointer

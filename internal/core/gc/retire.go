@@ -32,14 +32,14 @@ func (h *Heap) SaveImage(image sys.Addr) {
 }
 
 // Retire ends a heap's life without giving its addresses up: all memory of objects and of the tables about them goes
-// back to the system, and nobody else gets the addresses. Only addresses may be compared until Restart. It returns false
-// if the system refuses to take memory back.
+// back to the system, and nobody else gets the addresses. Only addresses may be compared until Restart. It returns
+// false if the system refuses to take memory back.
 func (h *Heap) Retire() bool {
 	return sys.Decommit(h.Base, h.Committed()<<space.GranuleShift) && sys.Decommit(h.tables, h.tableBytes)
 }
 
-// Restart begins anew in a heap's addresses, with its mode and another limit. It returns false, and the heap must not be
-// used, if the system refuses.
+// Restart begins anew in a heap's addresses, with its mode and another limit. It returns false, and the heap must not
+// be used, if the system refuses.
 func (h *Heap) Restart(image sys.Addr, limit uintptr) bool {
 	fresh := (*space.Space)(image.Pointer())
 	if !h.Renew(fresh.Committed()) || !sys.Decommit(h.tables, h.tableBytes) ||
