@@ -81,17 +81,18 @@ func compile(dir, build, source string) ([]program, error) {
 		return nil, err
 	}
 	header := filepath.Join(filepath.Dir(source), "../../../clib/include")
-	plain, linear := filepath.Join(dir, "plain"), filepath.Join(dir, "linear")
+	plain, linear, inline := filepath.Join(dir, "plain"), filepath.Join(dir, "linear"), filepath.Join(dir, "inline")
 	for _, args := range [][]string{
 		{"-o", plain, source},
 		{"-DLINEAR", "-I" + header, "-o", linear, source, "-L" + lib, "-lgranary", "-Wl,-rpath," + lib},
+		{"-DLINEAR", "-DINLINE", "-I" + header, "-o", inline, source, "-L" + lib, "-lgranary", "-Wl,-rpath," + lib},
 	} {
 		args = append([]string{"-O2", "-std=gnu11", "-fno-builtin", "-pthread"}, args...)
 		if output, err := exec.Command("gcc", args...).CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("gcc %s: %w\n%s", strings.Join(args, " "), err, output)
 		}
 	}
-	programs := []program{{"linear", linear, ""}, {"glibc", plain, ""},
+	programs := []program{{"linear", linear, ""}, {"linear inline", inline, ""}, {"glibc", plain, ""},
 		{"granary", plain, filepath.Join(lib, "libgranary.so")}}
 	for _, peer := range []string{"jemalloc", "tcmalloc_minimal", "mimalloc"} {
 		files, _ := filepath.Glob("/usr/lib/x86_64-linux-gnu/lib" + peer + ".so.?*")
@@ -122,7 +123,7 @@ func (p program) measure(r results, batches int) error {
 		// A frame has one name for all; how the linear allocator ends it is a part of who.
 		if how, ok := strings.CutPrefix(what, "frame_"); ok {
 			what = "frame of 10,000"
-			if p.who == "linear" {
+			if strings.HasPrefix(p.who, "linear") {
 				who += ", " + strings.ReplaceAll(how, "_", " ")
 			}
 		}

@@ -125,6 +125,12 @@ static uintptr_t enter(uintptr_t linear)
     return worker;
 }
 
+EXPORT granary_linear_worker *granary_linear_get_worker(granary_linear *linear)
+{
+    uintptr_t worker = enter((uintptr_t)linear);
+    return (granary_linear_worker *)(worker != 0 ? worker : N);
+}
+
 /* ---- allocators ---- */
 
 static void start(void)

@@ -339,6 +339,76 @@ GRANARY_API int granary_stack_get_stats(granary_stack *stack, granary_stack_stat
  * which granary report and granary compare read. 0, or -1 with errno EINVAL or that of write. */
 GRANARY_API int granary_linear_report(granary_linear *linear, granary_stack *const *stacks, size_t count, int fd);
 
+/* ---- the same without a call ----
+ *
+ * For loops that allocate more than they do anything else: what fits is served in the caller, the rest by the function
+ * of the same name. A thread asks once for its worker of an allocator. The worker is good for that thread until it ends
+ * or the allocator is destroyed. What these structures hold is read and written by the inline functions alone; it is
+ * part of the binary interface. */
+
+typedef struct granary_linear_worker {
+    uintptr_t next, end, start;
+    int64_t live;
+    uintptr_t reserved;
+    uint32_t key;
+} granary_linear_worker;
+
+struct granary_linear_head {
+    uint64_t reserved[5];
+    uint32_t frame;
+};
+
+struct granary_stack_head {
+    uintptr_t next, end;
+};
+
+/* Never NULL: a thread for which there is no memory gets a worker that serves nothing, and all goes by the calls. */
+GRANARY_API granary_linear_worker *granary_linear_get_worker(granary_linear *linear);
+
+static inline size_t granary_linear_need(size_t size) { return (size + 15) & ~(size_t)15; }
+
+static inline uint32_t granary_linear_frame(const granary_linear *linear)
+{
+    return __atomic_load_n(&((const struct granary_linear_head *)linear)->frame, __ATOMIC_RELAXED);
+}
+
+/* As granary_linear_alloc with an alignment of 16. worker is this thread's. */
+static inline void *granary_linear_alloc_inline(granary_linear *linear, granary_linear_worker *worker, size_t size)
+{
+    size_t need = granary_linear_need(size);
+    uintptr_t at = worker->next;
+    if (__builtin_expect(worker->key == granary_linear_frame(linear) && need - 1 < worker->end - at, 1)) {
+        __atomic_store_n(&worker->live, worker->live + 1, __ATOMIC_RELAXED);
+        __atomic_store_n(&worker->next, at + need, __ATOMIC_RELAXED);
+        return (void *)at;
+    }
+    return granary_linear_alloc(linear, size, 0);
+}
+
+/* As granary_linear_free. worker is this thread's, whoever made the block. */
+static inline int granary_linear_free_inline(granary_linear *linear, granary_linear_worker *worker, void *block)
+{
+    if (__builtin_expect((uintptr_t)block - worker->start < worker->next - worker->start && worker->live != 1
+                             && worker->key == granary_linear_frame(linear), 1)) {
+        __atomic_store_n(&worker->live, worker->live - 1, __ATOMIC_RELAXED);
+        return 0;
+    }
+    return granary_linear_free(linear, block);
+}
+
+/* As granary_stack_alloc with an alignment of 16. */
+static inline void *granary_stack_alloc_inline(granary_stack *stack, size_t size)
+{
+    struct granary_stack_head *head = (struct granary_stack_head *)stack;
+    size_t need = granary_linear_need(size);
+    uintptr_t at = head->next;
+    if (__builtin_expect(need - 1 < head->end - at, 1)) {
+        head->next = at + need;
+        return (void *)at;
+    }
+    return granary_stack_alloc(stack, size, 0);
+}
+
 #ifdef __cplusplus
 }
 #endif

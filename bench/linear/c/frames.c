@@ -1,6 +1,6 @@
-/* Frames of short-lived memory on a malloc, or built with -DLINEAR on Granary's linear allocators. Each line of the
- * output is a name and nanoseconds a call, or a frame: the least and the median of many batches, which stand a busy
- * machine. */
+/* Frames of short-lived memory on a malloc, or built with -DLINEAR on Granary's linear allocators, with -DINLINE as well
+ * by their inline forms. Each line of the output is a name and nanoseconds a call, or a frame: the least and the median
+ * of many batches, which stand a busy machine. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -14,9 +14,20 @@ enum { BATCH = 1000, FRAME = 10000, KEPT = 2000 };
 #include <granary.h>
 static granary_linear *linear;
 static granary_stack *stack;
+#ifdef INLINE
+static __thread granary_linear_worker *worker;
+#define ENTER() (worker = granary_linear_get_worker(linear))
+#define ALLOC(size) granary_linear_alloc_inline(linear, worker, size)
+#define FREE(p) granary_linear_free_inline(linear, worker, p)
+#define PUSH(size) granary_stack_alloc_inline(stack, size)
+#else
+#define ENTER() ((void)0)
 #define ALLOC(size) granary_linear_alloc(linear, size, 16)
 #define FREE(p) granary_linear_free(linear, p)
+#define PUSH(size) granary_stack_alloc(stack, size, 16)
+#endif
 #else
+#define ENTER() ((void)0)
 #define ALLOC(size) malloc(size)
 #define FREE(p) free(p)
 #endif
@@ -63,6 +74,7 @@ static void *small(void *argument)
 {
     struct pair *result = argument;
     void *p[BATCH];
+    ENTER();
     for (int i = 0; i < batches; i++) {
         uint64_t a = now();
         for (int j = 0; j < BATCH; j++)
@@ -87,7 +99,7 @@ static uint64_t frame(enum reset reset)
     if (reset == REWIND) {
         granary_stack_mark mark = granary_stack_get_mark(stack);
         for (int i = 0; i < FRAME; i++)
-            *(void **)granary_stack_alloc(stack, sizes[i], 16) = NULL;
+            *(void **)PUSH(sizes[i]) = NULL;
         granary_stack_rewind(stack, mark);
         return now() - start;
     }

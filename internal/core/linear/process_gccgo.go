@@ -38,6 +38,22 @@ const (
 	_ = frameOffset + 4 - unsafe.Offsetof(Allocator{}.tag)
 )
 
+// What granary.h tells of a worker, an allocator and a stack for its inline functions; a difference does not compile.
+const (
+	_ = unsafe.Offsetof(Worker{}.end) - 8
+	_ = 8 - unsafe.Offsetof(Worker{}.end)
+	_ = unsafe.Offsetof(Worker{}.start) - 16
+	_ = 16 - unsafe.Offsetof(Worker{}.start)
+	_ = unsafe.Offsetof(Worker{}.live) - 24
+	_ = 24 - unsafe.Offsetof(Worker{}.live)
+	_ = unsafe.Offsetof(Worker{}.key) - 40
+	_ = 40 - unsafe.Offsetof(Worker{}.key)
+	_ = frameOffset - 40
+	_ = 40 - frameOffset
+	_ = unsafe.Offsetof(Stack{}.end) - 8
+	_ = 8 - unsafe.Offsetof(Stack{}.end)
+)
+
 func headAt(address uintptr) *head { return (*head)(sys.Addr(address).Pointer()) }
 
 func (h *head) worker() *Worker { return (*Worker)(sys.Addr(workerOf(h.tag)).Pointer()) }
