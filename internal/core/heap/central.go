@@ -147,8 +147,8 @@ func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, slots sys.Addr, c
 		}
 		if s.live != 0 {
 			h.relistSpan(ctl, ref)
-		} else if h.retireLocked(ctl, ref) {
-			give.refs[give.count&(batchMost-1)] = ref
+		} else if empty := h.retireLocked(ctl, ref); empty != 0 {
+			give.refs[give.count&(batchMost-1)] = empty
 			give.count++
 		}
 	}
@@ -156,21 +156,26 @@ func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, slots sys.Addr, c
 }
 
 // retireLocked deals with a span that has become empty. The class keeps it, on its list, if it has no other empty one.
-// Otherwise it is taken off its list, the caller gives it to the space (giveSpan) when the lock is free, and the
-// result is true.
-func (h *Heap) retireLocked(ctl *central, ref space.Ref) (give bool) {
-	s := h.span(ref)
-	s.emptySpan()
+// Of two it keeps the lower one: so what many classes keep after a large heap has gone lies together, and the tables
+// for all that lies above can go. The other is taken off its list, and the caller gives it to the space (giveSpan) when
+// the lock is free. It is returned, 0 for none.
+func (h *Heap) retireLocked(ctl *central, ref space.Ref) (give space.Ref) {
+	h.span(ref).emptySpan()
 	if ctl.empty == 0 {
 		ctl.empty++
 		h.relistSpan(ctl, ref)
-		return false
+		return 0
 	}
-	if s.list != listNone {
-		h.unlistSpan(ctl, ref)
+	give = ref
+	if kept := ctl.lists[0]; kept > ref {
+		h.relistSpan(ctl, ref)
+		give = kept
+	}
+	if h.span(give).list != listNone {
+		h.unlistSpan(ctl, give)
 	}
 	ctl.spans--
-	return true
+	return give
 }
 
 // giveSpan gives a span that retireLocked took off its class to the space. No lock is held.

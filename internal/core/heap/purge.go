@@ -76,8 +76,8 @@ func (h *Heap) purgeSpan(ref space.Ref, class uintptr, now, age uint64) (dropped
 	}
 	give := h.unclaimLocked(ctl, ref, &taken, dropped == uintptr(classTable[class&63].spanBytes))
 	sys.Unlock(&ctl.lock)
-	if give {
-		h.giveSpan(ref)
+	if give != 0 {
+		h.giveSpan(give)
 	}
 	return dropped, false
 }
@@ -96,9 +96,9 @@ func (h *Heap) claimLocked(ctl *central, ref space.Ref, taken *claim) {
 	h.unlistSpan(ctl, ref)
 }
 
-// unclaimLocked puts them back. If others returned all the rest meanwhile and the class has its empty span, the span
-// is to be given to the space, and the result is true.
-func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool) (give bool) {
+// unclaimLocked puts them back. If others returned all the rest meanwhile and the class has its empty span, one of the
+// two is to be given to the space: it is returned, 0 for none.
+func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool) (give space.Ref) {
 	s := h.span(ref)
 	// The blocks that are out are counted anew: a program that freed a claimed block a second time has upset the count.
 	out := taken.fresh
@@ -110,7 +110,7 @@ func (h *Heap) unclaimLocked(ctl *central, ref space.Ref, taken *claim, all bool
 	s.fresh, s.hint, s.live = taken.fresh, 0, out
 	if s.live != 0 {
 		h.relistSpan(ctl, ref)
-		return false
+		return 0
 	}
 	give = h.retireLocked(ctl, ref)
 	if all {

@@ -94,7 +94,7 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 		}
 		first = last
 	}
-	s.dropRecords(ref)
+	s.dropTables(ref)
 	done.Runs += runs
 	done.Bytes += bytes
 	sys.Lock(&s.lock)
@@ -104,15 +104,26 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 	sys.Unlock(&s.lock)
 }
 
-// dropRecords gives back the memory of the records inside a large run that is being released. They say nothing: a
-// run is described by its first and last granule's. Only whole pages between those two go back.
-func (s *Space) dropRecords(ref Ref) {
+// dropTables gives back the memory of what the tables say of the inside of a large run that is being released. The
+// records say nothing, since a run is described by its first and last granule's; ages and owners are 0. Only whole pages
+// between those two granules go back. Who looks at any address, as Judge does, may read them.
+func (s *Space) dropTables(ref Ref) {
 	granules := s.Run(ref).Granules
+	if s.countDirty(ref, granules) != 0 {
+		return
+	}
+	first, last := uintptr(ref)+1, uintptr(ref)+uintptr(granules)-1
+	dropPages(s.Record(Ref(first)), s.Record(Ref(last)))
+	dropPages(s.ages()+sys.Addr(first*ageBytes), s.ages()+sys.Addr(last*ageBytes))
+	dropPages(s.OwnerWord(first), s.OwnerWord(last))
+}
+
+// dropPages gives back the whole pages between two addresses.
+func dropPages(from, to sys.Addr) {
 	page := sys.PageBytes()
-	from := sys.AlignUp(uintptr(s.Record(ref+1)), page)
-	to := uintptr(s.Record(ref+Ref(granules)-1)) &^ (page - 1)
-	if to > from && s.countDirty(ref, granules) == 0 {
-		sys.Decommit(sys.Addr(from), to-from) // who looks at any address, as Judge does, may read them
+	first, last := sys.AlignUp(uintptr(from), page), uintptr(to)&^(page-1)
+	if last > first {
+		sys.Decommit(sys.Addr(first), last-first)
 	}
 }
 
