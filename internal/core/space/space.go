@@ -212,7 +212,8 @@ func (s *Space) TakeMeta(bytes uintptr) sys.Addr {
 		if ref == 0 {
 			return 0
 		}
-		if !s.Run(ref).Zero {
+		// Dropping pages makes zeros, too, and leaves those unused that no table needs yet.
+		if !s.Run(ref).Zero && !sys.Decommit(s.Addr(ref), s.Bytes(ref)) {
 			sys.Clear(s.Addr(ref), s.Bytes(ref))
 		}
 		if !sys.Lock(&s.growLock) {
