@@ -27,8 +27,14 @@ func (h *Heap) NewCache() (*Cache, error) {
 	}
 	defer h.leave()
 	h.mu.Lock()
-	h.owned++
+	closed := h.closed.Load() // under mu, where Close counts
+	if !closed {
+		h.owned++
+	}
 	h.mu.Unlock()
+	if closed {
+		return nil, ErrClosed
+	}
 	return &Cache{core: h.core, cache: h.core.NewCache(), heap: h}, nil
 }
 

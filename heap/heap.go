@@ -27,7 +27,7 @@ import (
 // that allocates or frees.
 type Heap struct {
 	core  *core.Heap     // const: place.core
-	slots unsafe.Pointer // const: place.slots
+	slots unsafe.Pointer // const: empty from Close on
 
 	place   *place    // const
 	options options   // const
@@ -68,12 +68,18 @@ func New(opts ...Option) (*Heap, error) {
 		return nil, fmt.Errorf("granary: no address space for a heap of %d bytes (see WithRange): %w",
 			o.rangeBytes, err)
 	}
-	h := &Heap{core: p.core, slots: p.slots, place: p, options: o, foreign: map[sys.Addr]struct{}{},
+	slots := takeSlots()
+	if slots == nil {
+		givePlace(p)
+		return nil, ErrNoMemory
+	}
+	h := &Heap{core: p.core, slots: slots, place: p, options: o, foreign: map[sys.Addr]struct{}{},
 		regions: map[*Region]struct{}{}}
 	switch {
 	case o.debug:
 		if h.debug, err = newDebugger(h); err != nil {
 			givePlace(p)
+			giveSlots(slots)
 			return nil, err
 		}
 	case o.rate > 0:
@@ -137,6 +143,7 @@ func (h *Heap) Close() error {
 	}
 	clear(h.foreign)
 	h.closeRegions()
+	h.freeSlots()
 	givePlace(h.place)
 	return nil
 }

@@ -36,6 +36,9 @@ func (r Ref[T]) Get() *T {
 	if r.bits>>refGenerationShift != 0 && !stillAlive(sys.Addr(r.bits&refAddressMask), r.generation()) {
 		return nil
 	}
+	if r.bits == 0 {
+		return nil // Addr.Pointer is a sum, which compilers take for not nil
+	}
 	return (*T)(sys.Addr(r.bits & refAddressMask).Pointer())
 }
 

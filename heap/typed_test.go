@@ -120,8 +120,61 @@ func TestRefsAreSmallComparableAndWithoutPointers(t *testing.T) {
 	}
 }
 
+// TestTheZeroRefIsNilToCallers compares in place, where compilers fold what they know of an inlined Get.
+func TestTheZeroRefIsNilToCallers(t *testing.T) {
+	var none Ref[vector]
+	if p := none.Get(); p != nil {
+		t.Error("a variable", p)
+	}
+	if none.Get() != nil {
+		t.Error("in place")
+	}
+	refs := make([]Ref[vector], 3)
+	for i := range refs {
+		if p := refs[i].Get(); !(p == nil) {
+			t.Error("of a slice", p)
+		}
+	}
+	h := mustNew(t)
+	if s, err := Append[byte](h, nil); s != nil || err != nil {
+		t.Error("Append of nothing to nil", s, err)
+	}
+	if p, err := h.Alloc(-1); p != nil || err == nil {
+		t.Error("Alloc", p, err)
+	}
+	if p, err := h.Realloc(nil, -1); p != nil || err == nil {
+		t.Error("Realloc", p, err)
+	}
+	r, err := h.Reserve(1 << 20)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Free()
+	if b := r.Bytes(); b != nil {
+		t.Error("Bytes of a Region that was freed", len(b))
+	}
+	if b, err := r.Resize(1); b != nil || err == nil {
+		t.Error("Resize of a Region that was freed", len(b), err)
+	}
+}
+
+// conversionsEscape reports whether the build has -d=checkptr=2: with it everything whose address becomes an
+// unsafe.Pointer lies on the Go heap, so that its bounds can be looked up.
+func conversionsEscape() bool {
+	return testing.AllocsPerRun(10, func() {
+		var here [2]uint64
+		escaped = uintptr(unsafe.Pointer(&here)) != 0
+	}) >= 1
+}
+
+var escaped bool
+
 func TestNothingOnTheGoHeapForABlock(t *testing.T) {
 	h := mustNew(t)
+	if conversionsEscape() {
+		t.Log("built with checkptr=2, which puts variables on the Go heap itself")
+		return
+	}
 	for what, do := range map[string]func(){
 		"Alloc": func() { p, _ := h.Alloc(100); h.Free(p) },
 		"Make":  func() { p, _ := Make[vector](h); Free(h, p) },
