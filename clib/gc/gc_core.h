@@ -85,6 +85,7 @@ bool core_gc_expand(uintptr_t bytes) CORE_GC("Expand");
 void core_gc_set_divisor(uintptr_t divisor) CORE_GC("SetDivisor");
 void core_gc_set_limit(uintptr_t bytes) CORE_GC("SetLimit");
 
+void core_gc_set_least_target(uintptr_t bytes) CORE_GC("SetLeastTarget");
 bool core_gc_hold(void) CORE_GC("Hold");
 void core_gc_unhold(void) CORE_GC("Unhold");
 void core_gc_begin_cycle(bool full) CORE_GC("BeginCycle");

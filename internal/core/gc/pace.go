@@ -10,6 +10,7 @@ type pace struct {
 	allocated uintptr // bytes handed to caches and large objects since the last collection
 	freed     uintptr // bytes freed explicitly since
 	target    uintptr // allocated, less freed, at which a collection is due
+	least     uintptr // that the target may be
 }
 
 const (
@@ -25,7 +26,17 @@ const (
 
 func (h *Heap) startPace() {
 	h.pace.divisor = defaultDivisor
+	h.pace.least = leastTarget
 	h.pace.target = leastTarget
+}
+
+// SetLeastTarget sets how much is allocated at least between two collections, however little is alive; 0 means 256 KiB.
+// Where stopping the threads costs more than marking, that should be more. The caller is between Hold and Unhold.
+func (h *Heap) SetLeastTarget(bytes uintptr) {
+	if bytes == 0 {
+		bytes = leastTarget
+	}
+	h.pace.least = bytes
 }
 
 // SetDivisor sets how much is allocated between two collections: 1.5 times what is alive, divided by it. 0 means 3.
@@ -77,8 +88,8 @@ func (h *Heap) settlePace(scanned, plain uintptr) {
 		}
 		target += more
 	}
-	if target < leastTarget {
-		target = leastTarget
+	if target < p.least {
+		target = p.least
 	}
 	p.target = target
 	n.collections++

@@ -103,3 +103,5 @@ func ProcessMakeArrayDescriptor(bitmap sys.Addr, elementWords uintptr, descripto
 func ProcessNextMarked(after sys.Addr) sys.Addr { return process.NextMarked(after) }
 
 func ProcessMarkFromKind(kind uint32) { process.MarkFromKind(kind) }
+
+func ProcessSetLeastTarget(bytes uintptr) { process.SetLeastTarget(bytes) }
