@@ -78,10 +78,14 @@ func (h *Heap) growTables(end uintptr) bool {
 	return true
 }
 
-// expandLocked takes blocks from the space: as many as are needed side by side, or more in proportion to the heap. It
-// returns false if the limit, the range or the system do not allow it.
+// expandLocked takes blocks from the space: as many as are needed side by side, or more in proportion to the heap, but
+// no more than may be allocated before the next collection. It returns false if the limit, the range or the system do
+// not allow it.
 func (h *Heap) expandLocked(need uintptr) bool {
 	want := h.counts.blocks / 8
+	if left := h.pace.left() >> blockShift; left != 0 && want > left {
+		want = left
+	}
 	if want < need {
 		want = need
 	}

@@ -18,10 +18,6 @@ const (
 	leastTarget    = 256 << 10
 	survivalPart   = 5 // a collection that freed less than this part of what was allocated was of little use
 	buildingBytes  = 4 << 20
-
-	// Marking here costs about half of what it costs bdwgc, whose measure the divisor is: some of that is given for
-	// memory.
-	eagerNumerator, eagerDenominator = 3, 4
 )
 
 func (h *Heap) startPace() {
@@ -39,7 +35,7 @@ func (h *Heap) SetLeastTarget(bytes uintptr) {
 	h.pace.least = bytes
 }
 
-// SetDivisor sets how much is allocated between two collections: 1.5 times what is alive, divided by it. 0 means 3.
+// SetDivisor sets how much is allocated between two collections: what is alive and scanned, divided by it; 0 means 3.
 func (h *Heap) SetDivisor(divisor uintptr) {
 	if !sys.Lock(&h.lock) {
 		return
@@ -69,18 +65,27 @@ func (p *pace) since() uintptr {
 
 func (p *pace) due() bool { return p.since() >= p.target }
 
+// left is what may be allocated before the next collection is due, 0 if it is.
+func (p *pace) left() uintptr {
+	if p.due() {
+		return 0
+	}
+	return p.target - p.since()
+}
+
 // ShouldCollect reports whether enough was allocated since the last collection for the next one.
 func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 
 // settlePace counts a collection, and sets the target for the next one: what is alive decides, and how much of what
 // was allocated since the last one the collection freed. While a program builds something big nothing becomes garbage,
 // and collections at ever the same distance would look at the whole again and again. The larger the heap, the less the
-// distance grows: what is built last may become garbage at once.
+// distance grows: what is built last may become garbage at once. The distance is half of bdwgc's, as marking costs about
+// half as much.
 func (h *Heap) settlePace(scanned, plain uintptr) {
 	p, n := &h.pace, &h.counts
 	before := n.scanned + n.plain + p.since()
 	live := scanned + plain
-	target := (2*scanned + plain/4) / p.divisor * eagerNumerator / eagerDenominator
+	target := (scanned + plain/8) / p.divisor
 	if live+p.since()/survivalPart > before {
 		more := target
 		if live > buildingBytes {
