@@ -79,8 +79,8 @@ func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 // settlePace counts a collection, and sets the target for the next one: what is alive decides, and how much of what
 // was allocated since the last one the collection freed. While a program builds something big nothing becomes garbage,
 // and collections at ever the same distance would look at the whole again and again. The larger the heap, the less the
-// distance grows: what is built last may become garbage at once. The distance is half of bdwgc's, as marking costs about
-// half as much.
+// distance grows: what is built last may become garbage at once. The distance is half of bdwgc's, as marking costs
+// about half as much.
 func (h *Heap) settlePace(scanned, plain uintptr) {
 	p, n := &h.pace, &h.counts
 	before := n.scanned + n.plain + p.since()
