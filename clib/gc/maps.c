@@ -54,6 +54,26 @@ static const char *read_hex(const char *at, uintptr_t *value)
     }
 }
 
+static bool is_readable(uintptr_t page)
+{
+    char byte;
+    return granary_gc_read_carefully(&byte, page, sizeof byte) == sizeof byte;
+}
+
+/* Without the kernel's list (no file can be opened, /proc is not there) pages are tried. */
+static bool probe(uintptr_t address, struct gc_mapping *found)
+{
+    static const uintptr_t MOST_UP = (uintptr_t)64 << 20, MOST_DOWN = (uintptr_t)1 << 30;
+    uintptr_t page = address & ~(uintptr_t)(PAGE_BYTES - 1), low = page, high = page + PAGE_BYTES;
+    bool readable = is_readable(page);
+    while (high - page < MOST_UP && is_readable(high) == readable)
+        high += PAGE_BYTES;
+    while (readable && page - low < MOST_DOWN && is_readable(low - PAGE_BYTES))
+        low -= PAGE_BYTES;
+    *found = (struct gc_mapping){low, high, readable, readable};
+    return true;
+}
+
 /* Neighbouring mappings that can be read are one: the kernel splits a stack where its protection or name differs. */
 bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
 {
@@ -61,6 +81,8 @@ bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
     bool have = false;
     struct lines lines = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     char *line;
+    if (lines.fd < 0)
+        have = probe(address, found);
     while (lines.fd >= 0 && next_line(&lines, &line)) {
         uintptr_t low, high;
         const char *at = read_hex(line, &low);

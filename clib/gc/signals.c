@@ -133,14 +133,15 @@ bool granary_gc_send_stop(struct gc_thread *thread)
     return true;
 }
 
-/* Whether a thread's signal mask has our signal, as the kernel tells. */
+/* Whether a thread's signal mask has our signal, as the kernel tells; if it does not tell, it may: the other signal
+ * does no harm. */
 bool granary_gc_thread_blocks_signal(const struct gc_thread *thread)
 {
     char path[64], text[2048];
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)thread->tid);
     int fd = open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
-        return false;
+        return true;
     ssize_t length = read(fd, text, sizeof text - 1);
     close(fd);
     if (length <= 0)
