@@ -152,9 +152,17 @@ func build(o options) ([]string, error) {
 
 // binary is where a compiled workload lies.
 func (o options) binary(name string) string {
-	path, err := filepath.Abs(filepath.Join(o.root, o.build, "bench/collectors", name))
-	if err != nil {
-		return name
+	return o.built("bench/collectors", name)
+}
+
+// built is the path of what make made.
+func (o options) built(names ...string) string {
+	path := filepath.Join(append([]string{o.build}, names...)...)
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(o.root, path)
+	}
+	if absolute, err := filepath.Abs(path); err == nil {
+		return absolute
 	}
 	return path
 }
@@ -172,10 +180,7 @@ func (o options) collectors() ([]collector, error) {
 	if err != nil || len(theirs) == 0 {
 		return nil, errors.Join(err, errors.New("libgc.so.1 was not found: install Debian's package libgc-dev"))
 	}
-	ours, err := filepath.Abs(filepath.Join(o.root, o.build, "lib/gc/libgc.so.1"))
-	if err != nil {
-		return nil, err
-	}
+	ours := o.built("lib/gc/libgc.so.1")
 	if _, err := os.Stat(ours); err != nil {
 		return nil, fmt.Errorf("%w: run make first", err)
 	}
