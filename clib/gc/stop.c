@@ -159,6 +159,8 @@ static void look_after(uint32_t stop, unsigned round)
         if (round < ROUNDS_BEFORE_LOOK)
             continue;
         bool again = round % ROUNDS_BEFORE_RESEND == 0;
+        if (again)
+            granary_gc_signals_start(); /* the program may have taken our signal since the stop began */
         if (!thread->blocks_signal && granary_gc_thread_blocks_signal(thread))
             thread->blocks_signal = again = true;
         bool there = again ? granary_gc_send_stop(thread)

@@ -122,8 +122,8 @@ static void become_known(void)
     self->thread_pointer = (uintptr_t)__builtin_thread_pointer();
     self->cache = cache;
     sigset_t blocked;
-    self->blocks_signal = granary_gc_signal != 0 && pthread_sigmask(SIG_SETMASK, NULL, &blocked) == 0
-                          && sigismember(&blocked, granary_gc_signal) == 1;
+    self->blocks_signal = pthread_sigmask(SIG_SETMASK, NULL, &blocked) == 0
+                          && sigismember(&blocked, GC_get_suspend_signal()) == 1;
     self->next = granary_gc_threads;
     granary_gc_threads = self;
     atomic_fetch_add(&granary_gc_thread_count, 1);

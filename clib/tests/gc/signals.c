@@ -98,9 +98,11 @@ int main(void)
         pthread_create(&threads[i], NULL, work[i], NULL);
     while (ready < THREADS - 1)
         usleep(100);
+    GC_disable(); /* what is sent while the program takes it goes to the program */
     for (int number = 1; number < NSIG; number++)
         if (number != SIGUSR1 && number != SIGUSR2)
             signal(number, on_any);
+    GC_enable();
     for (int i = 0; i < COLLECTIONS; i++) {
         shared = GC_malloc(64);
         *shared = shared;
