@@ -35,7 +35,7 @@
 //	library: WORD       preload (if not given), none (no preload; {lib} still names the file), gc
 //	                    (no preload; linked with -lgc and run on libgc.so.1 in {gcdir})
 //	needs: WORDS        commands that must be on the machine; root: left out for other users
-//	timeout: SECONDS    60 if not given
+//	timeout: SECONDS    240 if not given: it ends what hangs, and is ample on a busy machine
 //	sanitize: yes       also run it built with the sanitizers (sanitize_test.go)
 //	only: granary       tests what only Granary has: left out when another allocator is tested
 //

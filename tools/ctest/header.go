@@ -39,7 +39,7 @@ type Plugin struct {
 	Flags  []string
 }
 
-const timeoutDefault = 60 * time.Second
+const timeoutDefault = 240 * time.Second
 
 var (
 	directiveLine = regexp.MustCompile(`^(?://|#)\s?([a-z-]+):(?:\s+(.*))?$`)

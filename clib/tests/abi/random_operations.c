@@ -6,7 +6,6 @@
 // also: GRANARY_ALLOC_SYSTEM=1
 // also: GRANARY_ALLOC_NORMAL=system
 // sanitize: yes
-// timeout: 60
 #include "test.h"
 #include <malloc.h>
 

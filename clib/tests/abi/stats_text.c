@@ -1,7 +1,6 @@
 // malloc_stats writes to standard error how much is really in use: in bytes, or in MiB.
 // covers: 45
 // expect-out: ^in use: [1-9][0-9]{7}
-// timeout: 20
 #include "test.h"
 #include <malloc.h>
 

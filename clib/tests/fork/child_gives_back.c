@@ -2,7 +2,6 @@
 // does, both what it inherited and freed, and what it made itself.
 // covers: 17 24
 // only: granary
-// timeout: 40
 #include "test.h"
 
 enum { BLOCKS = 100000, BLOCK_BYTES = 1000 };

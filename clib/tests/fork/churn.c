@@ -4,7 +4,6 @@
 // covers: 15
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_ALLOC_SYSTEM=1
-// timeout: 120
 #include "test.h"
 #include <stdatomic.h>
 

@@ -1,7 +1,6 @@
 // A child copies only the pages it writes: reading, waiting (with release sweeps) and allocating a
 // little leave the parent's pages shared; freeing half of the blocks dirties at most that half.
 // covers: 32
-// timeout: 40
 #include "test.h"
 
 enum { BLOCKS = 200000, BLOCK_BYTES = 500 };

@@ -1,7 +1,6 @@
 // fork in a signal handler that interrupts malloc, as crash reporters do: the child,
 // single-threaded, goes on allocating, and the parent does not wait for itself.
 // covers: 15 18
-// timeout: 40
 #include "test.h"
 #include <signal.h>
 #include <sys/time.h>

@@ -3,7 +3,6 @@
 // process made by the system call alone.
 // library: gc
 // only: granary
-// timeout: 120
 #include "check.h"
 
 #include <pthread.h>
@@ -70,7 +69,7 @@ static void wait_for(pid_t child)
 
 static void in_grandchild(struct node *list)
 {
-    alarm(60);
+    alarm(180);
     GC_gcollect();
     check(list, 500);
     short_work(NULL);
@@ -79,7 +78,7 @@ static void in_grandchild(struct node *list)
 
 static void in_child(struct node *list)
 {
-    alarm(60); /* a child that hangs is found */
+    alarm(180); /* a child that hangs is found */
     check(list, 500);
     GC_gcollect();
     check(list, 500);
@@ -122,7 +121,7 @@ static void fork_by_system_call(void)
     struct node *list = make(500);
     pid_t child = (pid_t)syscall(SYS_fork);
     if (child == 0) {
-        alarm(60);
+        alarm(180);
         check(list, 500);
         GC_gcollect();
         check(make(20000), 20000);

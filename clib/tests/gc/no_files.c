@@ -2,7 +2,6 @@
 // that block signals are stopped.
 // library: gc
 // only: granary
-// timeout: 60
 #include "check.h"
 
 #include <pthread.h>

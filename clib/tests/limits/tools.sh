@@ -4,7 +4,6 @@
 # needs: valgrind gcc g++
 # library: none
 # args: {lib}
-# timeout: 150
 fail() { echo "$1" >&2; exit 1; }
 check="valgrind -q --error-exitcode=9 --trace-children=no"
 LD_PRELOAD=$1 $check /bin/true || fail "valgrind of true"

@@ -4,7 +4,6 @@
 // covers: 26
 // only: granary
 // link: {granary}
-// timeout: 60
 #include "test.h"
 #include "granary.h"
 

@@ -2,7 +2,6 @@
 // thread over what their stacks take.
 // covers: 35
 // only: granary
-// timeout: 60
 #include "test.h"
 
 enum { THREADS = 500, BLOCKS = 1000, BLOCK_BYTES = 1000 };

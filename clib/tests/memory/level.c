@@ -3,7 +3,6 @@
 // second time reusing what came back.
 // covers: 23 24
 // only: granary
-// timeout: 60
 #include "test.h"
 
 enum { KEPT = 200000, LEVEL = 500000 };

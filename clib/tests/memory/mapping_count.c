@@ -1,7 +1,6 @@
 // A million malloc(200 KiB)/free in turns, 300 MB of small blocks with holes that are given back,
 // and large blocks in random order. The process keeps few mappings, far from vm.max_map_count.
 // covers: 28
-// timeout: 60
 #include "test.h"
 #include <malloc.h>
 

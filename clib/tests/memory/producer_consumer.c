@@ -1,7 +1,6 @@
 // 16 producers with bounded queues and one thread that never allocates and frees all: memory stays
 // near what is live.
 // covers: 22 33
-// timeout: 90
 #include "test.h"
 
 enum { PRODUCERS = 16, QUEUE = 256, EACH = 40000, LIVE_BYTES_MAX = PRODUCERS * QUEUE * 1024 };

@@ -3,7 +3,6 @@
 // pages stays.
 // covers: 23 25
 // only: granary
-// timeout: 90
 #include "test.h"
 
 enum { THREADS = 64, BURST = 100 << 20 };

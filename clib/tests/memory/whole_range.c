@@ -4,7 +4,6 @@
 // covers: 28
 // only: granary
 // link: {granary}
-// timeout: 120
 #include "test.h"
 #include "granary.h"
 

@@ -4,7 +4,6 @@
 // link: {granary}
 // also: GRANARY_ALLOC_SYSTEM=1
 // also: GRANARY_DEBUG_ALLOC=1
-// timeout: 120
 #include "test.h"
 #include "granary.h"
 

@@ -3,7 +3,6 @@
 # library: none
 # only: granary
 # args: {lib} {source}
-# timeout: 200
 fail() { echo "$1" >&2; exit 1; }
 tests=$2
 root=$tests/../../..

@@ -3,7 +3,6 @@
 // raised where the sweep makes its system call, which a filter turns into a SIGSYS.
 // covers: 18
 // only: granary
-// timeout: 40
 #include "test.h"
 #include "limits/seccomp.h"
 #include <signal.h>

@@ -4,7 +4,6 @@
 // only: granary
 // link: {granary}
 // env: GRANARY_DEBUG_ALLOC_RELEASE=1
-// timeout: 60
 #include "test.h"
 #include "granary.h"
 #include <semaphore.h>

@@ -2,7 +2,6 @@
 // the child process that does it ends, one way or the other, and does not hang.
 // covers: 18
 // only: granary
-// timeout: 40
 #include "test.h"
 #include <signal.h>
 #include <sys/time.h>
@@ -18,7 +17,7 @@ static void handler(int number)
 
 static void child(void)
 {
-    alarm(10);
+    hang_limit_seconds(10);
     struct sigaction action = {.sa_handler = handler, .sa_flags = SA_RESTART};
     CHECKED(sigaction(SIGPROF, &action, NULL) == 0);
     struct itimerval timer = {{0, 1000}, {0, 1000}};

@@ -1,7 +1,6 @@
 // siglongjmp out of a handler, thousands of times, while the main code allocates (not out of malloc
 // itself): no lock stays held, no block is lost.
 // covers: 18
-// timeout: 20
 #include "test.h"
 #include <setjmp.h>
 #include <signal.h>

@@ -1,7 +1,6 @@
 // A timer interrupts the program every millisecond and the handler allocates and frees. That is
 // against the rules, but programs do it: it must not hang; nor may blocks be handed out twice.
 // covers: 18
-// timeout: 20
 #include "test.h"
 #include <signal.h>
 #include <sys/time.h>

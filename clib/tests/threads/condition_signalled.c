@@ -24,7 +24,7 @@ static void *wait_for_it(void *unused)
 int main(void)
 {
     pthread_t thread;
-    alarm(10);
+    hang_limit_seconds(10);
     CHECKED(pthread_create(&thread, NULL, wait_for_it, NULL) == 0);
     for (int seen = 0; !seen;) {
         pthread_mutex_lock(&mutex);

@@ -4,7 +4,6 @@
 // covers: 22 33
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 // also: GRANARY_ALLOC_RELEASE=0
-// timeout: 60
 #include "test.h"
 
 enum { THREADS = 4, BATCH = 1000, ROUNDS = 400 };

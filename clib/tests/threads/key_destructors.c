@@ -1,7 +1,6 @@
 // Thread-specific data whose destructors allocate, free, set themselves again, and run after the
 // library's own clean up at thread exit: in 20,000 threads memory stays flat.
 // covers: 20
-// timeout: 60
 // also: GRANARY_DEBUG_ALLOC_STATS=1
 #include "test.h"
 

@@ -6,7 +6,6 @@
 // args: {nothing.so}
 // also: GRANARY_DEBUG_ALLOC=1
 // also: GRANARY_DEBUG_ALLOC=1 GRANARY_REPORT=text GRANARY_REPORT_FILE=/dev/null
-// timeout: 40
 #include "test.h"
 #include <link.h>
 #include <stdatomic.h>

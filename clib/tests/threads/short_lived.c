@@ -2,7 +2,6 @@
 // nothing is lost.
 // covers: 20 35
 // also: GRANARY_DEBUG_ALLOC_STATS=1
-// timeout: 60
 #include "test.h"
 
 enum { THREADS = 10000, AT_ONCE = 8 };
