@@ -18,7 +18,12 @@ type Cache struct {
 	heap     *Heap
 	counting bool // left was set once
 	uses     int  // touched in race builds, so that the detector sees two goroutines using it at once
+	_        [slotBytes - 32 - 16*sys.Is64Bit]byte
 }
+
+// A Cache has two lines of the processor's caches for itself, as Go aligns objects of this size at it: those of two
+// goroutines do not share one.
+var _ [slotBytes - unsafe.Sizeof(Cache{})]byte
 
 // NewCache makes a cache. Close it when the goroutine ends.
 func (h *Heap) NewCache() (*Cache, error) {
@@ -52,6 +57,8 @@ func (c *Cache) Close() error {
 }
 
 // Alloc is Heap.Alloc.
+//
+//go:nosplit
 func (c *Cache) Alloc(size int) (unsafe.Pointer, error) {
 	if raceEnabled {
 		c.uses++
@@ -118,6 +125,8 @@ func (c *Cache) startSample() bool {
 }
 
 // Free is Heap.Free.
+//
+//go:nosplit
 func (c *Cache) Free(p unsafe.Pointer) error {
 	block := sys.Addr(uintptr(p))
 	if raceEnabled {
@@ -126,9 +135,11 @@ func (c *Cache) Free(p unsafe.Pointer) error {
 			raceRelease(block)
 		}
 	}
-	if bin := c.core.BinAt(c.cache, block); bin != nil && bin.Accepts(c.core.Base, block) {
-		bin.Put(c.core.Base, block)
-		return nil
+	if c.core.Covers(block) {
+		if bin := c.core.BinAt(c.cache, block); bin.Accepts(c.core.Base, block) {
+			bin.Put(c.core.Base, block)
+			return nil
+		}
 	}
 	return c.freeSlow(block)
 }

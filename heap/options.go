@@ -12,6 +12,7 @@ type options struct {
 	rangeBytes uintptr
 	limit      uintptr
 	ticker     bool
+	huge       bool
 	debug      bool
 	onMisuse   func(*MisuseError)
 	rate       int
@@ -71,6 +72,12 @@ func WithRange(bytes uint64) Option {
 // WithTicker says whether the heap looks for memory to give back by itself, a quarter of a second after there may be
 // some (it does without this option). A heap without a ticker gives memory back in Idle and Trim only.
 func WithTicker(on bool) Option { return func(o *options) { o.ticker = on } }
+
+// WithHugePages says whether the range may have huge pages (Linux, unless the administrator turned transparent huge
+// pages off; elsewhere the option does nothing). Programs that touch hundreds of megabytes of blocks in no order wait
+// for fewer walks of page tables. It costs memory: what is touched comes 2 MiB at a time, and the system may fill up
+// again what was given back in smaller pieces, so that Stats says less than is resident.
+func WithHugePages(on bool) Option { return func(o *options) { o.huge = on } }
 
 // WithDebug says whether the heap looks for misuse, and keeps stacks: see Misuse. Without this option it does if the
 // environment variable GRANARY_DEBUG_ALLOC is 1.

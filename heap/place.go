@@ -16,6 +16,7 @@ type place struct {
 	core       *core.Heap
 	noCache    core.Cache
 	image      sys.Addr     // of the core right after it began; see core.Heap.Restart
+	huge       bool         // the range was said to have huge pages
 	rangeBytes uintptr      // as asked for
 	guard      *guard.Guard // of the core, once it was debugged
 }
@@ -41,6 +42,7 @@ func takePlace(o *options) (*place, error) {
 		}
 		places.free = append(places.free[:i], places.free[i+1:]...)
 		if p.core.Restart(p.image, mode, o.limit) {
+			p.useHugePages(o.huge)
 			return p, nil
 		}
 		break // the system refused to take memory back: the addresses are lost
@@ -65,7 +67,15 @@ func takePlace(o *options) (*place, error) {
 		return nil, ErrNoMemory
 	}
 	p.core.SaveImage(p.image)
+	p.useHugePages(o.huge)
 	return p, nil
+}
+
+// useHugePages tells the system what the heap wants, if that differs from what it was told last.
+func (p *place) useHugePages(on bool) {
+	if on != p.huge && adviseHugePages(p.core.Base, p.core.Space.Stats().Range, on) {
+		p.huge = on
+	}
 }
 
 // memory takes zeroed memory outside of the Go heap, or returns 0.

@@ -27,13 +27,12 @@ func Unmark(newest uintptr) sys.Addr {
 	return block
 }
 
-// BinAt is the bin for an address, nil if it lies outside of the range.
+// Covers reports whether BinAt may be asked about an address: it lies in the range.
+func (h *Heap) Covers(block sys.Addr) bool { return h.Granule(block) < h.CommittedPlain() }
+
+// BinAt is the bin for an address that the heap covers.
 func (h *Heap) BinAt(c Cache, block sys.Addr) *Bin {
-	granule := h.Granule(block)
-	if granule >= h.CommittedPlain() {
-		return nil
-	}
-	return c.bin(uintptr(h.OwnerWord(granule).Word16()))
+	return c.bin(uintptr(h.OwnerWord(h.Granule(block)).Word16()))
 }
 
 // Accepts reports whether Put may take the address; see push.
@@ -68,8 +67,11 @@ func (c Cache) TryCalloc(size uintptr) (block sys.Addr, zero, ok bool) {
 // TryFree takes a block back if the cache has room for it. It reads no memory that is not the heap's own, whatever the
 // address.
 func (h *Heap) TryFree(c Cache, block sys.Addr) bool {
+	if !h.Covers(block) {
+		return false
+	}
 	b := h.BinAt(c, block)
-	if b == nil || !b.Accepts(h.Base, block) {
+	if !b.Accepts(h.Base, block) {
 		return false
 	}
 	b.Put(h.Base, block)

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package heap
+
+import "granary/internal/core/sys"
+
+// adviseHugePages has nothing to say where the system decides by itself, or wants huge pages to be asked for one by one.
+func adviseHugePages(sys.Addr, uintptr, bool) bool { return false }
