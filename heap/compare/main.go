@@ -6,7 +6,7 @@
 // that others use too makes wall time worthless. Workloads and peers take turns, round after round; the table has
 // medians.
 //
-//	go run . [-rounds 9] [-steps 400000] > RESULTS.md
+//	go run . [-rounds 9] [-steps 400000] [-only live] > RESULTS.md
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 	"runtime"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -24,13 +25,14 @@ import (
 
 func main() {
 	rounds := flag.Int("rounds", 9, "how often everything is measured; the table has the medians")
+	only := flag.String("only", "", "a part of the names of the workloads to measure; all without it")
 	steps := flag.Int("steps", 400_000, "allocations a measurement")
 	flag.Parse()
 	if *rounds < 1 || *steps < 1 {
 		fmt.Fprintln(os.Stderr, "compare: -rounds and -steps must be at least 1")
 		os.Exit(2)
 	}
-	if err := run(*rounds, *steps); err != nil {
+	if err := run(*rounds, *steps, *only); err != nil {
 		fmt.Fprintln(os.Stderr, "compare:", err)
 		os.Exit(1)
 	}
@@ -51,7 +53,10 @@ var workloads = []workload{
 	{"1 M live, 64", 64, 1 << 20, 1}, {"2 goroutines, 64", 64, 1, 2},
 }
 
-func run(rounds, steps int) error {
+func run(rounds, steps int, only string) error {
+	workloads := slices.DeleteFunc(slices.Clone(workloads), func(w workload) bool {
+		return !strings.Contains(w.name, only)
+	})
 	figures := map[string][]float64{}
 	for range rounds {
 		for _, w := range workloads {
@@ -83,7 +88,10 @@ func run(rounds, steps int) error {
 		fmt.Println()
 	}
 	fmt.Println()
-	return collections(rounds)
+	if err := collections(rounds); err != nil {
+		return err
+	}
+	return sampling(rounds)
 }
 
 // measure runs a workload on a peer and returns the CPU nanoseconds a step.

@@ -69,7 +69,8 @@ func loopOf[R any](t *task, alloc func(size int) R, free func(r R)) {
 var sink []byte
 
 var peers = []peer{
-	{"granary heap", openHeap},
+	{"granary heap", func(t *task) error { return openHeap(t, sharedHeap) }},
+	{"granary heap, huge pages", func(t *task) error { return openHeap(t, hugeHeap) }},
 	{"granary Cache", openCache},
 	{"make", func(t *task) error {
 		loopOf(t, func(size int) []byte {
@@ -87,7 +88,10 @@ var peers = []peer{
 	{"modernc.org/memory, no lock", openModernc},
 }
 
-var sharedHeap = sync.OnceValues(func() (*heap.Heap, error) { return heap.New() })
+var (
+	sharedHeap = sync.OnceValues(func() (*heap.Heap, error) { return heap.New() })
+	hugeHeap   = sync.OnceValues(func() (*heap.Heap, error) { return heap.New(heap.WithHugePages(true)) })
+)
 
 func touch(p unsafe.Pointer, err error) heap.Ref[byte] {
 	if err != nil {
@@ -97,8 +101,8 @@ func touch(p unsafe.Pointer, err error) heap.Ref[byte] {
 	return heap.RefOf((*byte)(p))
 }
 
-func openHeap(t *task) error {
-	h, err := sharedHeap()
+func openHeap(t *task, of func() (*heap.Heap, error)) error {
+	h, err := of()
 	if err != nil {
 		return err
 	}

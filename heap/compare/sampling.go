@@ -1,0 +1,62 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	"granary/heap"
+)
+
+// sampling measures what the heap profile costs at its default rate: the same loops on a heap that takes samples and
+// on one that takes none, in turns, as pieces short enough that the least of many is one that nothing disturbed. A
+// piece hands out several times the distance between two samples, so that it holds its share of them.
+func sampling(rounds int) error {
+	with, err := heap.New(heap.WithTicker(false))
+	if err != nil {
+		return err
+	}
+	defer with.Close()
+	without, err := heap.New(heap.WithTicker(false), heap.WithProfileRate(0))
+	if err != nil {
+		return err
+	}
+	defer without.Close()
+	fmt.Printf("\nPairs with and without the heap profile, CPU nanoseconds, least and median of %d pieces\n\n",
+		rounds*piecesARound)
+	fmt.Print("| bytes | with | without | ratio of the least | of the medians |\n|---|---|---|---|---|\n")
+	for _, size := range []int{64, 1 << 10, 4 << 10, 16 << 10} {
+		var figures [2][]float64
+		for range rounds * piecesARound {
+			for i, h := range []*heap.Heap{with, without} {
+				ns, err := pairs(h, size)
+				if err != nil {
+					return err
+				}
+				figures[i] = append(figures[i], ns)
+			}
+		}
+		a, b := slices.Min(figures[0]), slices.Min(figures[1])
+		fmt.Printf("| %d | %.2f | %.2f | %.4f | %.4f |\n", size, a, b, a/b, median(figures[0])/median(figures[1]))
+	}
+	return nil
+}
+
+const (
+	piecesARound = 10
+	pieceBytes   = 8 * heap.DefaultProfileRate
+)
+
+// pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a million.
+func pairs(h *heap.Heap, size int) (float64, error) {
+	count := max(pieceBytes/size, 1_000_000)
+	before := cpu()
+	for range count {
+		p, err := h.Alloc(size)
+		if err != nil {
+			return 0, err
+		}
+		*(*byte)(p) = 1
+		h.Free(p)
+	}
+	return float64(cpu()-before) / float64(count), nil
+}
