@@ -20,9 +20,9 @@ const (
 	tinySpanBytes  = 64 << 10
 	smallSpanBytes = 256 << 10
 
-	batchBytes = 32 << 10 // a batch carries about this much,
+	batchBytes = 24 << 10 // a batch carries about this much,
 	batchMost  = 64       // but no more blocks than this,
-	batchLarge = 32       // and no more than this where 64 are above batchSmall bytes
+	batchLarge = 18       // and no more than this where 64 are above batchSmall bytes
 	batchSmall = 8 << 10
 	batchLeast = 4 // and no fewer
 	depotBytes = 1 << 20
