@@ -58,16 +58,33 @@ func (w *World) checkList(t *Type) string {
 		} else {
 			tombstones++
 		}
-		if alive > t.alive || tombstones > t.tombstones {
+		if alive > t.alive() || tombstones > t.tombstones {
 			return "object: a list is longer than its type says"
 		}
 		before, index = index, n.next
 	}
-	if before != t.last || alive != t.alive || tombstones != t.tombstones {
+	if before != t.last || alive != t.alive() || tombstones != t.tombstones {
 		return "object: a list is shorter than its type says"
 	}
-	if t.alive > t.made {
-		return "object: a type made fewer objects than it has"
+	if t.deleted > t.made {
+		return "object: a type deleted more objects than it made"
+	}
+	return checkRuns(t)
+}
+
+// checkRuns: no iteration is under way while a world is checked but by the one who checks.
+func checkRuns(t *Type) string {
+	used := uint32(0)
+	for i := range t.runs {
+		if t.runs[i].end != 0 {
+			used++
+		}
+	}
+	if t.care/careRun != used {
+		return "object: the runs that iterations hold are miscounted"
+	}
+	if t.quickAfter != quickNever && (t.quickAfter != t.reuseAfter || t.freshNext != t.freshEnd) {
+		return "object: slots never used would be left over"
 	}
 	return ""
 }
@@ -117,7 +134,7 @@ func (w *World) checkChunks(t *Type) string {
 	if chunks != t.chunks || idle != fresh+uint64(t.freeCount)+uint64(t.retired) {
 		return "object: slots are lost"
 	}
-	if chunks*uint64(t.slots) != idle+t.alive+t.tombstones {
+	if chunks*uint64(t.slots) != idle+t.alive()+t.tombstones {
 		return "object: slots are miscounted"
 	}
 	for index := t.freshNext; index != t.freshEnd; index++ {

@@ -1,35 +1,42 @@
 package object
 
-import "sync/atomic"
+import (
+	"sync/atomic"
+
+	"granary/internal/core/sys"
+)
 
 // Delete ends an object: every reference to it is Null from now on. It returns false, and does nothing, if the object
 // is not alive.
 func (w *World) Delete(ref Ref) bool {
-	t := w.TypeOf(ref)
+	index := ref.index()
+	if uintptr(index) > w.mask() || !ref.isLife() {
+		return false
+	}
+	t := w.typeAt(w.entryOf(index).of)
 	if t == nil {
 		return false
 	}
-	index := ref.index()
 	n := w.node(index)
-	if t.flags&FlagSingleOwner == 0 {
+	if t.flags&FlagSingleOwner == 0 && !sys.TryLock(&t.lock) {
 		t.lockSlow()
 	}
-	if n.generation != ref.generation() {
+	ended := ref.generation() + 1
+	if n.generation != ended-1 {
 		t.leave()
 		return false
 	}
-	n.generation++ // even: whoever gets here deletes, and nobody else
-	t.alive--
-	if n.count == 1 && t.layoutCount == 0 && w.entryOf(index).side == 0 && n.generation != 0 {
-		// Nothing to let go of, and only the list holds it.
-		n.count = 0
-		w.unlinkLocked(t, n)
-		w.pushFree(t, index, n)
-		t.leave()
+	n.generation = ended // even: whoever gets here deletes, and nobody else
+	t.deleted++
+	if n.count != 1 || t.care != 0 || ended == 0 {
+		w.deleteSlow(t, ref, n)
 		return true
 	}
-	t.tombstones++
-	w.deleteSlow(t, ref, n)
+	// Nothing to let go of, and only the list holds it.
+	n.count = 0
+	w.unlinkLocked(t, n)
+	w.pushFree(t, index, n)
+	t.leave()
 	return true
 }
 
@@ -38,7 +45,11 @@ func (w *World) Delete(ref Ref) bool {
 //go:noinline
 func (w *World) deleteSlow(t *Type, ref Ref, n *node) {
 	index := ref.index()
-	if t.layoutCount != 0 || t.flags&FlagDiagnose != 0 || w.hasHandle(index) {
+	t.tombstones++
+	if t.care >= careRun {
+		holdInRuns(t, index, n)
+	}
+	if t.care&careFields != 0 || w.hasHandle(index) {
 		t.leave() // the list still holds the node: it stays where it is
 		w.empty(t, index)
 		t.enter()

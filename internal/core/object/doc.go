@@ -7,6 +7,7 @@
 //	node    16 bytes an object beside its fields: generation, count, neighbours in the list
 //	entry   a chunk of up to 512 slots of one type: where their fields lie, their handles, their sites
 //	Ref     an object as one life of a slot: its index and the generation; 0 is Null
+//	run     a row of slots that an iteration holds; Batch, the state of an iteration (each.go)
 //	Field   where in the fields of an object there is something to let go of
 //
 // Nodes of all types lie in one table, found from an index by a shift; the fields of a chunk lie side by side in a

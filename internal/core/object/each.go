@@ -1,8 +1,6 @@
 package object
 
-import (
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Step goes on with an iteration: it lets go of the object that stands at current, unless that is 0, and returns the
 // next one alive, counted once more; 0 at the end. What was deleted stays in the list while it is counted, so nothing
@@ -39,81 +37,195 @@ func (w *World) pinLocked(ref Ref) {
 	}
 }
 
-// BatchMost is how many objects Fill counts at once.
-const BatchMost = 32
-
-// Batch is the state of an iteration that takes the type's lock once for many objects.
+// run is a row of slots that an iteration holds without counting each of them: objects that follow one another in the
+// list as their indexes do, which is so as long as nobody moved one, and all alive when the iteration came there. One
+// of them that is deleted meanwhile gets the iteration's count at that time (holdInRuns).
 //
-//	refs[at-1]                   what the iteration stands at
-//	refs[0] ... refs[count-1]    counted once more each
-type Batch struct {
-	refs  [BatchMost]Ref
-	at    uint32
-	count uint32
-	moves uint32 // the type's when the batch was filled
+//	end = 0                  the run is not in use
+//	held                     how often a slot from first up to end was deleted since: as many counts are the run's
+type run struct {
+	first uint32
+	end   uint32
+	held  uint32
 }
 
-// Fill lets go of a batch and counts the objects that come after the one where the iteration stands. It returns false
+const (
+	runsMost = 8 // iterations of a type at a time; those that get no run count objects
+	// runLeast is how many objects make a run: fewer are counted.
+	runLeast = 4
+	// runSlots is how many objects an iteration holds in a run.
+	runSlots = 64
+	// batchMost is how many it holds by counting.
+	batchMost = 32
+)
+
+// Batch is the state of an iteration that takes the type's lock once for many objects. It has a run if place is not 0,
+// else it counts objects.
+//
+//	first + at - 1, refs[at-1]   what the iteration stands at
+type Batch struct {
+	at    uint32
+	count uint32 // objects of this batch
+	first uint32 // of a run: the index
+	place uint32 // of a run: in runs, from 1
+	moves uint32 // the type's when the batch was filled
+	refs  [batchMost]Ref
+}
+
+// Fill lets go of a batch and holds the objects that come after the one where the iteration stands. It returns false
 // at the end. The order of the list is that of the time of the call:
 //
 //	for w.Fill(t, b) {
 //		for b.HasMore(t) {
-//			if ref := b.Next(); w.IsAlive(ref) { ... }
+//			if ref := w.Next(b); ref != 0 { ... }
 //		}
 //	}
 //
 // Objects that were deleted between are given back with the next call.
 func (w *World) Fill(t *Type, b *Batch) bool {
 	t.enter()
-	index := t.first
-	if b.at != 0 {
-		n := w.placeLocked(b.refs[(b.at-1)&(BatchMost-1)])
-		if n == nil { // somebody let go of what he did not hold
-			index = 0
-		} else {
-			index = n.next
-		}
+	index := w.standsAtLocked(t, b)
+	for index != 0 && !w.node(index).isAlive() {
+		index = w.node(index).next
 	}
-	var next Batch
-	for index != 0 && next.count < BatchMost {
+	w.releaseBatchLocked(t, b) // not what is at index: that is alive
+	b.at, b.count, b.place, b.moves = 0, 0, 0, t.moves
+	if index != 0 && !w.takeRun(t, b, index) {
+		w.countBatch(b, index)
+	}
+	t.leave()
+	return b.count != 0
+}
+
+// standsAtLocked is the index after the object where an iteration stands.
+func (w *World) standsAtLocked(t *Type, b *Batch) uint32 {
+	if b.at == 0 {
+		return t.first
+	}
+	if b.place != 0 {
+		if n := w.node(b.first + b.at - 1); n.isAlive() || n.count != 0 {
+			return n.next
+		}
+	} else if n := w.placeLocked(b.refs[(b.at-1)&(batchMost-1)]); n != nil {
+		return n.next
+	}
+	return 0 // somebody let go of what he did not hold
+}
+
+// takeRun has a batch hold the run that begins with an object. It returns false if that is too short.
+func (w *World) takeRun(t *Type, b *Batch, first uint32) bool {
+	place := uint32(0)
+	for place < runsMost && t.runs[place&(runsMost-1)].end != 0 {
+		place++
+	}
+	if place == runsMost {
+		return false
+	}
+	end, next := first+1, w.node(first).next
+	for ; next == end && end-first < runSlots; end++ {
+		n := w.node(end)
+		if !n.isAlive() {
+			break
+		}
+		next = n.next
+	}
+	if end-first < runLeast {
+		return false
+	}
+	t.runs[place&(runsMost-1)] = run{first: first, end: end}
+	t.care += careRun
+	b.first, b.count, b.place = first, end-first, place+1
+	return true
+}
+
+// countBatch counts objects from an index of the list on.
+func (w *World) countBatch(b *Batch, index uint32) {
+	for index != 0 && b.count < batchMost {
 		n := w.node(index)
 		if n.isAlive() {
-			next.refs[next.count&(BatchMost-1)] = makeRef(index, n.generation)
-			next.count++
+			b.refs[b.count&(batchMost-1)] = makeRef(index, n.generation)
+			b.count++
 			if n.count != countMost {
 				n.count++
 			}
 		}
 		index = n.next
 	}
-	w.releaseBatchLocked(t, b)
-	next.moves = t.moves
-	*b = next
-	t.leave()
-	return b.count != 0
 }
 
 // HasMore reports whether Next may be called: there is another object, and none got another place meanwhile.
-func (b *Batch) HasMore(t *Type) bool {
-	return b.at < b.count && b.moves == atomic.LoadUint32(&t.moves)
+func (b *Batch) HasMore(t *Type) bool { return b.at < b.count && b.IsInOrder(t) }
+
+// IsInOrder reports whether no object of the type got another place since the batch was filled.
+func (b *Batch) IsInOrder(t *Type) bool { return b.moves == atomic.LoadUint32(&t.moves) }
+
+// Next goes on to the next object of the batch. It returns 0 if that was deleted meanwhile: its slot is held, so that
+// no other object can have it, and who is alive there is the object.
+func (w *World) Next(b *Batch) Ref {
+	index := b.first + b.at
+	if b.place == 0 {
+		index = uint32(b.refs[b.at&(batchMost-1)])
+	}
+	b.at++
+	return w.AliveAt(index)
 }
 
-// Next goes on to the next object of the batch.
-func (b *Batch) Next() Ref {
-	ref := b.refs[b.at&(BatchMost-1)]
-	b.at++
-	return ref
+// AliveAt is the object of a slot that a batch holds, 0 if it was deleted meanwhile.
+func (w *World) AliveAt(index uint32) Ref {
+	if generation := atomic.LoadUint32(&w.node(index).generation); generation&1 != 0 {
+		return makeRef(index, generation)
+	}
+	return 0
+}
+
+// Run is what the batch holds if that is a run: the indexes from first up to end. Who goes through it by himself, as
+// long as it IsInOrder, says with Passed where he stopped. It has none if both are equal.
+func (b *Batch) Run() (first, end uint32) {
+	if b.place == 0 {
+		return 0, 0
+	}
+	return b.first, b.first + b.count
+}
+
+// Passed says that an index of the run is the next one.
+func (b *Batch) Passed(index uint32) { b.at = index - b.first }
+
+// holdInRuns counts an object that has just been deleted once for each run that it is part of.
+func holdInRuns(t *Type, index uint32, n *node) {
+	for i := range t.runs {
+		r := &t.runs[i]
+		if index >= r.first && index < r.end {
+			r.held++
+			if n.count != countMost {
+				n.count++
+			}
+		}
+	}
 }
 
 func (w *World) releaseBatchLocked(t *Type, b *Batch) {
+	if b.place != 0 {
+		w.releaseRunLocked(t, &t.runs[(b.place-1)&(runsMost-1)])
+		return
+	}
 	for i := uint32(0); i < b.count; i++ {
-		ref := b.refs[i&(BatchMost-1)]
+		ref := b.refs[i&(batchMost-1)]
 		if n := w.node(ref.index()); n.generation == ref.generation() && n.count > 1 && n.count != countMost {
 			n.count--
 		} else {
 			w.releaseLocked(t, ref)
 		}
 	}
+}
+
+func (w *World) releaseRunLocked(t *Type, r *run) {
+	for index := r.first; r.held != 0 && index != r.end; index++ {
+		if n := w.node(index); !n.isAlive() && n.count != 0 {
+			w.dropLocked(t, index, n)
+		}
+	}
+	*r = run{}
+	t.care -= careRun
 }
 
 // LeaveBatch lets go of what a batch holds. An iteration that came to its end needs no such call.
@@ -123,20 +235,6 @@ func (w *World) LeaveBatch(t *Type, b *Batch) {
 	}
 	t.enter()
 	w.releaseBatchLocked(t, b)
-	b.at, b.count = 0, 0
+	b.at, b.count, b.place = 0, 0, 0
 	t.leave()
-}
-
-// StepOwned is Step for a type with a single owner in the usual case: the object where the iteration stands is alive or
-// held, and so is its neighbour. It returns 0 otherwise, and nothing has changed.
-func (w *World) StepOwned(current Ref) Ref {
-	n := w.node(current.index())
-	next := n.next
-	to := w.node(next)
-	if n.count < 2 || next == 0 || !to.isAlive() || n.generation != current.generation() {
-		return 0
-	}
-	n.count--
-	to.count++
-	return makeRef(next, to.generation)
 }

@@ -60,6 +60,7 @@ func (w *World) Handle(ref Ref) uint64 {
 		w.lockHandles()
 		kept := w.handleOf(ref.index())
 		if *kept == 0 && w.hasRoom() {
+			t.care |= careHandles
 			w.lastHandle++
 			w.insertHandle(w.lastHandle, ref)
 			*kept = w.lastHandle

@@ -12,51 +12,66 @@ const clearLockedMost = 4096
 // New makes an object: its fields are zero, it is the last of its type's list, and only the list holds it. It returns 0
 // if there is no memory.
 func (w *World) New(t *Type) Ref {
-	stack := uint32(0)
-	if t.flags&FlagDiagnose != 0 {
-		stack = stackHere()
-	}
-	if t.flags&FlagSingleOwner == 0 {
+	if t.flags&FlagSingleOwner == 0 && !sys.TryLock(&t.lock) {
 		t.lockSlow()
 	}
 	index := t.freeHead
-	fields := w.entryOf(index).fields // of nobody's chunk: 0
-	if t.freeCount > t.reuseAfter && t.freshNext == t.freshEnd && fields != 0 && t.stride <= clearLockedMost {
-		t.freeHead = w.node(index).next
-		t.freeCount--
-		fields += sys.Addr(slotOf(index) * t.stride)
-		end := fields + sys.Addr(t.stride)
-		for ; fields+4*sys.WordBytes <= end; fields += 4 * sys.WordBytes {
-			*(*[4]uint64)(fields.Pointer()) = [4]uint64{}
-		}
-		for ; fields < end; fields += sys.WordBytes {
-			fields.SetWord(0)
-		}
-	} else if index = w.takeSlot(t); index == 0 {
+	fields := w.entryOf(index).fields
+	if t.freeCount <= t.quickAfter || fields == 0 {
+		return w.newSlow(t)
+	}
+	t.freeHead = w.node(index).next
+	t.freeCount--
+	fields += sys.Addr(slotOf(index) * t.stride)
+	end := fields + sys.Addr(t.stride)
+	for ; fields+4*sys.WordBytes <= end; fields += 4 * sys.WordBytes {
+		*(*[4]uint64)(fields.Pointer()) = [4]uint64{}
+	}
+	for ; fields < end; fields += sys.WordBytes {
+		fields.SetWord(0)
+	}
+	generation := w.linkLast(t, index)
+	t.leave()
+	return makeRef(index, generation)
+}
+
+// newSlow is New for a type that is diagnosed, has slots never used, has none that may be used again, or whose objects
+// are large. The lock is held, and given up.
+//
+//go:noinline
+func (w *World) newSlow(t *Type) Ref {
+	stack := uint32(0)
+	if t.flags&FlagDiagnose != 0 {
+		t.leave()
+		stack = stackHere()
+		t.enter()
+	}
+	index := w.takeSlot(t)
+	if index == 0 {
 		return 0 // and the lock was given up
 	}
+	generation := w.linkLast(t, index)
+	if t.flags&FlagDiagnose != 0 {
+		*w.site(index) = site{made: stack}
+	}
+	t.leave()
+	return makeRef(index, generation)
+}
+
+// linkLast brings a slot to life as the last of the list, and returns its generation.
+func (w *World) linkLast(t *Type, index uint32) uint32 {
 	n := w.node(index)
-	generation := n.generation + 1
-	n.generation = generation
-	n.count = 1
-	n.next = 0
 	last := t.last
-	n.prev = last
+	n.generation++
+	n.count, n.next, n.prev = 1, 0, last
 	t.last = index
 	if last != 0 {
 		w.node(last).next = index
 	} else {
 		t.first = index
 	}
-	t.alive++
 	t.made++
-	if t.flags&FlagDiagnose != 0 {
-		*w.site(index) = site{made: stack}
-	}
-	if t.flags&FlagSingleOwner == 0 {
-		unlock(&t.lock)
-	}
-	return makeRef(index, generation)
+	return n.generation
 }
 
 // takeSlot takes the slot that has been free for longest, or one of a new chunk; its fields are zero. The type's lock
@@ -67,6 +82,9 @@ func (w *World) takeSlot(t *Type) uint32 {
 	for {
 		if index := t.freshNext; index != t.freshEnd {
 			t.freshNext = index + 1
+			if t.freshNext == t.freshEnd && t.stride <= clearLockedMost && t.flags&FlagDiagnose == 0 {
+				t.quickAfter = t.reuseAfter
+			}
 			return index
 		}
 		index, chunk := t.freeHead, uint32(0)
@@ -116,6 +134,7 @@ func (w *World) grow(t *Type) bool {
 	t.chunks++
 	t.freshNext = chunk << chunkShift
 	t.freshEnd = t.freshNext + t.slots
+	t.quickAfter = quickNever
 	t.leave()
 	return true
 }

@@ -29,7 +29,8 @@ func (r Ref) isLife() bool { return r>>32&1 != 0 }
 //	free       even         0              next free slot           the type: from freeHead to freeTail
 //	retired    0            0              0                        nobody, for ever
 //
-// A variable is a counted one, or an iteration that stands at the object. Generations of a slot rise by one as it
+// A variable is a counted one, or an iteration that stands at the object; one that holds a run of slots counts in those
+// that were deleted meanwhile only. Generations of a slot rise by one as it
 // comes to life and as it is deleted, so the one of a life never comes again: a slot whose last generation is used up
 // is retired. All fields are written by whoever holds the type's lock; the generation is read by anybody.
 type node struct {

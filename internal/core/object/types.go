@@ -32,7 +32,11 @@ const (
 // Type is a list of objects of one kind. It lies in a block of the heap, with its layout behind it.
 //
 //	slots of all chunks = fresh + alive + tombstones + free + retired
-//	made = deleted + alive
+//	alive = made - deleted
+//	quickAfter = reuseAfter, or quickNever while New has to go the long way: fresh slots are left, the fields are
+//	             many, or the type is diagnosed
+//	care = what an object that is deleted may hold, or be held by, beside its list: careFields, careHandles, and
+//	       careRun times the runs in use; 0 lets Delete go the short way
 //
 // Fields that are not const are written by whoever holds lock; with FlagSingleOwner, by the owner.
 type Type struct {
@@ -45,13 +49,15 @@ type Type struct {
 	freeHead   uint32 // free slots, the one that has been free for longest first
 	freeTail   uint32 // undefined while none is free
 	freeCount  uint32
+	quickAfter uint32
+	care       uint32
 	reuseAfter uint32 // const: as many slots stay free
 	moves      uint32 // how often an object got another place in the list; atomic
 	retired    uint32
 
-	alive      uint64
-	tombstones uint64
 	made       uint64
+	deleted    uint64
+	tombstones uint64
 
 	stride      uintptr  // const: bytes from one object's fields to the next one's
 	bytes       uintptr  // const: of one object's fields
@@ -63,8 +69,17 @@ type Type struct {
 	chunks      uint64
 	older       sys.Addr // const: the type made before
 
+	runs [runsMost]run // what iterations hold
+
 	name [NameMost + 1]byte // const: ends with a zero
 }
+
+const (
+	careFields  = 1
+	careHandles = 2
+	careRun     = 4
+	quickNever  = ^uint32(0)
+)
 
 const typeBytes = unsafe.Sizeof(Type{})
 
@@ -109,6 +124,10 @@ func (w *World) NewType(bytes uintptr, fields sys.Addr, count, total, flags uint
 	t.slots = chunkSlots
 	for t.slots > 1 && uintptr(t.slots)*t.stride > chunkBytesMost {
 		t.slots >>= 1
+	}
+	t.quickAfter = quickNever // until the first chunk's slots were all used once
+	if count != 0 || flags&FlagDiagnose != 0 {
+		t.care = careFields
 	}
 	if flags&FlagDiagnose != 0 {
 		t.reuseAfter = DiagnoseKept
@@ -167,6 +186,9 @@ func (t *Type) Older() *Type {
 	return (*Type)(t.older.Pointer())
 }
 
+// alive is how many objects there are. The lock is held.
+func (t *Type) alive() uint64 { return t.made - t.deleted }
+
 func (t *Type) enter() {
 	if t.flags&FlagSingleOwner == 0 {
 		t.lockSlow()
@@ -200,7 +222,7 @@ type Stats struct {
 // Read fills s.
 func (w *World) Read(t *Type, s *Stats) {
 	t.enter()
-	s.Alive, s.Unreleased, s.Made = t.alive, t.tombstones, t.made
+	s.Alive, s.Unreleased, s.Made = t.alive(), t.tombstones, t.made
 	s.Slots, s.Retired = t.chunks*uint64(t.slots), uint64(t.retired)
 	s.Free = uint64(t.freeCount) + uint64(t.freshEnd-t.freshNext)
 	s.Bytes = 0
@@ -215,7 +237,7 @@ func (w *World) Read(t *Type, s *Stats) {
 // Count is the number of objects alive.
 func (t *Type) Count() uint64 {
 	t.enter()
-	alive := t.alive
+	alive := t.alive()
 	t.leave()
 	return alive
 }

@@ -18,8 +18,6 @@ var holdTests = []kit.Test{
 	{Name: "a variable let go of twice takes nothing from others", Run: testReleasedTwice},
 	{Name: "any number is a reference", Run: testAnyNumber},
 	{Name: "layouts that do not fit are refused", Run: testLayouts},
-	{Name: "a batch visits what Step visits", Run: testBatch},
-	{Name: "a batch goes on from where an object was moved to", Run: testBatchMoved},
 	{Name: "Trim gives back chunks without objects, and they come back", Run: testTrim},
 	{Name: "diagnosed objects keep their sites until 65536 others were deleted", Run: testSites},
 	{Name: "the fields of diagnosed objects are filled when they are deleted", Run: testPoison},
@@ -203,69 +201,6 @@ func testLayouts(t T) {
 		t.Errorf("objects of more than a GiB were accepted")
 	}
 	w.Close()
-}
-
-func testBatch(t T) {
-	r := newRig(t, 0)
-	r.every = 0
-	made := r.createMany(r.lists[0], 300)
-	for i := 0; i < len(made); i += 3 {
-		r.remove(made[i])
-	}
-	var b object.Batch
-	visited := 0
-	l := r.lists[0]
-	for r.w.Fill(l.t, &b) {
-		for b.HasMore(l.t) {
-			ref := b.Next()
-			if !r.w.IsAlive(ref) {
-				continue
-			}
-			if ref != made[visited/2*3+1+visited%2].ref {
-				t.Fatalf("visit %d is %#x", visited, uint64(ref))
-			}
-			visited++
-			r.w.Delete(ref)
-			r.modelDelete(made[(visited-1)/2*3+1+(visited-1)%2])
-		}
-	}
-	if visited != 200 {
-		t.Errorf("%d objects were visited", visited)
-	}
-	r.w.LeaveBatch(l.t, &b)
-	if l.t.Unreleased() != 0 || l.t.Count() != 0 {
-		t.Errorf("%d are left, %d held", l.t.Count(), l.t.Unreleased())
-	}
-	r.lists[0].freed = nil // in batches the order is another one
-	r.close()
-}
-
-func testBatchMoved(t T) {
-	r := newRig(t, 0)
-	made := r.createMany(r.lists[0], 6)
-	l := r.lists[0]
-	var b object.Batch
-	visited := ""
-	for r.w.Fill(l.t, &b) {
-		for b.HasMore(l.t) {
-			ref := b.Next()
-			for _, p := range made {
-				if p.ref == ref {
-					visited += string(rune('0' + p.number))
-				}
-			}
-			if ref == made[1].ref {
-				r.every = 0
-				r.move(made[4], made[1], true) // the next one
-				r.move(made[2], made[0], true) // behind
-			}
-		}
-	}
-	if visited != "125 4 6" && visited != "12546" {
-		t.Errorf("visited %q, expected 1 2 5 4 6", visited)
-	}
-	r.w.LeaveBatch(l.t, &b)
-	r.close()
 }
 
 func testTrim(t T) {

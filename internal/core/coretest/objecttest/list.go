@@ -8,7 +8,7 @@ type T = kit.T
 // All lists the tests.
 func All() []kit.Test {
 	var all []kit.Test
-	for _, group := range [][]kit.Test{goldenTests, holdTests, limitTests, sequenceTests, threadTests} {
+	for _, group := range [][]kit.Test{goldenTests, holdTests, batchTests, limitTests, sequenceTests, threadTests} {
 		all = append(all, group...)
 	}
 	return all
