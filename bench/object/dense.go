@@ -1,9 +1,10 @@
 package main
 
+import "math/rand/v2"
+
 // dense is the storage that entity component systems have, without a system around it: things of one kind in one
 // slice, without a gap; an entity is an index into a table that says where its thing is, with a generation. A delete
-// moves the last thing to the gap, so the order is lost, and pointers are good until the next change only. It stands
-// for them: an entity component system adds archetypes, locks of worlds and queries to this.
+// moves the last thing to the gap, so the order is lost, and pointers are good until the next change only.
 type dense struct {
 	things  []thing
 	owners  []uint32 // of each thing: its entity's index
@@ -69,13 +70,17 @@ func (s *dense) fill(n int) {
 	}
 }
 
-func (s *dense) look(n int) (sum uint64) {
-	for i := range n {
-		p := s.get(s.known[i%known])
-		if p == nil {
-			panic("not there")
+func (s *dense) shuffle(random *rand.Rand) { shuffle(random, s.known) }
+
+func (s *dense) look(n, among int) (sum uint64) {
+	for ; n > 0; n -= among {
+		for _, e := range s.known[:among] {
+			p := s.get(e)
+			if p == nil {
+				panic("not there")
+			}
+			sum += p.ID
 		}
-		sum += p.ID
 	}
 	return sum
 }

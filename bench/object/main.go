@@ -1,18 +1,22 @@
-// Command object measures package object beside what Go programs use for things that come and go, in one run: a map of
-// pointers by number, a container/list of pointers, and a dense table as entity component systems have (dense.go). It
-// is a module of its own, so that a library that joins the comparison is no dependency of the main one.
+// Command object measures package object beside what Go programs use for things that come and go, in one run: a map
+// of pointers by number, a container/list of pointers, Ark, which is an entity component system (ark.go), and a dense
+// table as such systems have (dense.go). It is a module of its own, so that what joins the comparison is no dependency
+// of the main one.
 //
 // Every figure is CPU time of the whole process, Go's collector included: on a machine that others use too wall time is
 // worthless. Workloads and peers take turns, round after round; the table has the medians, and the lowest of all rounds
-// in brackets.
+// in brackets. With -raw every single figure goes to a file, too.
 //
-//	go run . [-rounds 9] [-objects 1000000] > RESULTS.md
+//	go run . [-rounds 9] [-objects 1000000] [-raw raw.csv] > RESULTS.md
 package main
 
 import (
 	"flag"
 	"fmt"
+	"maps"
+	"math/rand/v2"
 	"os"
+	"path"
 	"runtime"
 	"slices"
 	"syscall"
@@ -29,14 +33,17 @@ type thing struct {
 // store is a peer with some things in it. Each call does a whole workload, so that no call through an interface is
 // part of a step.
 type store interface {
-	pairs(n int)       // makes one and deletes it, n times
-	fill(n int)        // makes n
-	look(n int) uint64 // gets the fields of a thing that is known, n times, of 1024 different ones
-	iterate() uint64   // visits all without looking at them, and counts
-	sum() uint64       // visits all and adds up their IDs
-	replace(n int)     // n times deletes one at random and makes another one
-	empty()            // deletes all, one by one
+	pairs(n int)     // makes one and deletes it, n times
+	fill(n int)      // makes n, and knows them in this order
+	iterate() uint64 // visits all without looking at them, and counts
+	sum() uint64     // visits all and adds up their IDs
+	replace(n int)   // n times deletes one at random and makes another one
+	empty()          // deletes all that are known, one by one
 	close()
+	// look gets the fields of a thing that is known, n times or somewhat more, of the first so many ones in turn.
+	look(n, among int) uint64
+	// shuffle changes the order in which they are known.
+	shuffle(random *rand.Rand)
 }
 
 // peer makes an empty store.
@@ -45,11 +52,13 @@ type peer struct {
 	make func() store
 }
 
-var workloads = []string{"make+delete", "get", "make", "visit", "visit fields", "replace", "runtime.GC", "delete"}
+var workloads = []string{"make+delete", "make", "get", "get at random", "visit", "visit fields", "delete in order",
+	"replace", "runtime.GC", "delete at random"}
 
 func main() {
 	rounds := flag.Int("rounds", 9, "how often everything is measured")
 	objects := flag.Int("objects", 1_000_000, "things alive at a time")
+	raw := flag.String("raw", "", "a file for every single figure")
 	flag.Parse()
 	if *rounds < 1 || *objects < 1024 {
 		fmt.Fprintln(os.Stderr, "object: -rounds must be at least 1, -objects at least 1024")
@@ -65,7 +74,25 @@ func main() {
 			}
 		}
 	}
+	if *raw != "" {
+		if err := os.WriteFile(*raw, rows(figures), 0o644); err != nil {
+			fmt.Fprintln(os.Stderr, "object:", err)
+			os.Exit(1)
+		}
+	}
 	print(figures, *rounds, *objects)
+}
+
+// rows are all figures in the order in which they were measured: peer, workload, round, figure.
+func rows(figures map[string][]float64) []byte {
+	text := []byte("peer;workload;round;CPU ns a step (runtime.GC: CPU ms)\n")
+	for _, key := range slices.Sorted(maps.Keys(figures)) {
+		peer, workload := path.Split(key)
+		for round, figure := range figures[key] {
+			text = fmt.Appendf(text, "%s;%s;%d;%.3f\n", peer[:len(peer)-1], workload, round+1, figure)
+		}
+	}
+	return text
 }
 
 // cpu is the process's CPU time so far in nanoseconds.
@@ -98,17 +125,21 @@ func measure(p peer, objects int) map[string]float64 {
 		do()
 		took[workload] = float64(cpu()-before) / float64(steps)
 	}
-	s := p.make()
+	s, sum := p.make(), uint64(objects)*uint64(objects-1)/2
 	s.pairs(2000) // what is made once
 	runtime.GC()
 	step("make+delete", objects, func() { s.pairs(objects) })
 	step("make", objects, func() { s.fill(objects) })
-	step("get", 4*objects, func() { check(s.look(4*objects), 0) })
+	step("get", 4*objects, func() { check(s.look(4*objects, known), 0) })
 	step("visit", objects, func() { check(s.iterate(), uint64(objects)) })
-	step("visit fields", objects, func() { check(s.sum(), uint64(objects)*uint64(objects-1)/2) })
+	step("visit fields", objects, func() { check(s.sum(), sum) })
+	step("delete in order", objects, s.empty)
+	s.fill(objects)
+	s.shuffle(newRandom())
+	step("get at random", objects, func() { check(s.look(objects, objects), sum) })
 	step("replace", objects, func() { s.replace(objects) })
 	took["runtime.GC"] = collect()
-	step("delete", objects, s.empty)
+	step("delete at random", objects, s.empty)
 	s.close()
 	runtime.GC()
 	return took
@@ -141,6 +172,6 @@ func print(figures map[string][]float64, rounds, objects int) {
 }
 
 func cell(of []float64) string {
-	slices.Sort(of)
+	of = slices.Sorted(slices.Values(of))
 	return fmt.Sprintf("%.2f (%.2f)", of[len(of)/2], of[0])
 }

@@ -12,12 +12,17 @@ var peers = []peer{
 	{"object", func() store { return newObjects() }},
 	{"map of pointers", func() store { return &pointers{things: map[uint64]*thing{}} }},
 	{"container/list of pointers", func() store { return &listed{things: list.New()} }},
+	{"Ark (ECS)", func() store { return newEntities() }},
 	{"dense table", func() store { return &dense{} }},
 }
 
-const known = 1024 // things that are looked at
+const known = 1024 // things that are looked at again and again
 
 func newRandom() *rand.Rand { return rand.New(rand.NewPCG(1, 2)) }
+
+func shuffle[T any](random *rand.Rand, known []T) {
+	random.Shuffle(len(known), func(i, j int) { known[i], known[j] = known[j], known[i] })
+}
 
 // objects is package object.
 type objects struct {
@@ -46,13 +51,17 @@ func (s *objects) fill(n int) {
 	}
 }
 
-func (s *objects) look(n int) (sum uint64) {
-	for i := range n {
-		p, err := s.refs[i%known].Get()
-		if err != nil {
-			panic(err)
+func (s *objects) shuffle(random *rand.Rand) { shuffle(random, s.refs) }
+
+func (s *objects) look(n, among int) (sum uint64) {
+	for ; n > 0; n -= among {
+		for _, r := range s.refs[:among] {
+			p, err := r.Get()
+			if err != nil {
+				panic(err)
+			}
+			sum += p.ID
 		}
-		sum += p.ID
 	}
 	return sum
 }
@@ -118,13 +127,17 @@ func (s *pointers) fill(n int) {
 	}
 }
 
-func (s *pointers) look(n int) (sum uint64) {
-	for i := range n {
-		p := s.things[s.ids[i%known]]
-		if p == nil {
-			panic("not there")
+func (s *pointers) shuffle(random *rand.Rand) { shuffle(random, s.ids) }
+
+func (s *pointers) look(n, among int) (sum uint64) {
+	for ; n > 0; n -= among {
+		for _, id := range s.ids[:among] {
+			p := s.things[id]
+			if p == nil {
+				panic("not there")
+			}
+			sum += p.ID
 		}
-		sum += p.ID
 	}
 	return sum
 }
@@ -179,9 +192,13 @@ func (s *listed) fill(n int) {
 	}
 }
 
-func (s *listed) look(n int) (sum uint64) {
-	for i := range n {
-		sum += s.elements[i%known].Value.(*thing).ID
+func (s *listed) shuffle(random *rand.Rand) { shuffle(random, s.elements) }
+
+func (s *listed) look(n, among int) (sum uint64) {
+	for ; n > 0; n -= among {
+		for _, e := range s.elements[:among] {
+			sum += e.Value.(*thing).ID
+		}
 	}
 	return sum
 }
