@@ -105,8 +105,8 @@ func (s *Space) releaseRun(ref Ref, tick, old uint32, done *Released) {
 }
 
 // dropTables gives back the memory of what the tables say of the inside of a large run that is being released. The
-// records say nothing, since a run is described by its first and last granule's; ages and owners are 0. Only whole pages
-// between those two granules go back. Who looks at any address, as Judge does, may read them.
+// records say nothing, since a run is described by its first and last granule's; ages and owners are 0. Only whole
+// pages between those two granules go back. Who looks at any address, as Judge does, may read them.
 func (s *Space) dropTables(ref Ref) {
 	granules := s.Run(ref).Granules
 	if s.countDirty(ref, granules) != 0 {
