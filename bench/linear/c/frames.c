@@ -1,6 +1,6 @@
 /* Frames of short-lived memory on a malloc, or built with -DLINEAR on Granary's linear allocators, with -DINLINE as
- * well by their inline forms. Each line of the output is a name and nanoseconds a call, or a frame: the least and the median
- * of many batches, which stand a busy machine. */
+ * well by their inline forms. Each line of the output is a name and nanoseconds a call, or a frame: the least and the
+ * median of many batches, which stand a busy machine. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>
