@@ -15,5 +15,13 @@ func adviseHugePages(start sys.Addr, bytes uintptr, on bool) bool {
 	if on {
 		advice = unix.MADV_HUGEPAGE
 	}
-	return unix.Madvise(unsafe.Slice((*byte)(start.Pointer()), bytes), advice) == nil
+	if unix.Madvise(unsafe.Slice((*byte)(start.Pointer()), bytes), advice) != nil {
+		return false
+	}
+	if on {
+		// The core commits by pieces as it grows, and a huge page must be usable as a whole when it is first touched.
+		// If the system refuses so much at once, the pages that are usable by then can be huge.
+		sys.Commit(start, bytes)
+	}
+	return true
 }

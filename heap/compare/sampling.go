@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 	"slices"
+	"unsafe"
 
 	"granary/heap"
 )
@@ -23,12 +24,21 @@ func sampling(rounds int) error {
 	defer without.Close()
 	fmt.Printf("\nPairs with and without the heap profile, CPU nanoseconds, least and median of %d pieces\n\n",
 		rounds*piecesARound)
-	fmt.Print("| bytes | with | without | ratio of the least | of the medians |\n|---|---|---|---|---|\n")
+	fmt.Print("| bytes | written | with | without | ratio of the least | of the medians |\n|---|---|---|---|---|---|\n")
+	for _, written := range []bool{false, true} {
+		if err := sampledSizes(rounds, with, without, written); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func sampledSizes(rounds int, with, without *heap.Heap, written bool) error {
 	for _, size := range []int{64, 1 << 10, 4 << 10, 16 << 10} {
 		var figures [2][]float64
 		for range rounds * piecesARound {
 			for i, h := range []*heap.Heap{with, without} {
-				ns, err := pairs(h, size)
+				ns, err := pairs(h, size, written)
 				if err != nil {
 					return err
 				}
@@ -36,26 +46,33 @@ func sampling(rounds int) error {
 			}
 		}
 		a, b := slices.Min(figures[0]), slices.Min(figures[1])
-		fmt.Printf("| %d | %.2f | %.2f | %.4f | %.4f |\n", size, a, b, a/b, median(figures[0])/median(figures[1]))
+		fmt.Printf("| %d | %s | %.2f | %.2f | %.4f | %.4f |\n", size, part[written], a, b, a/b, median(figures[0])/median(figures[1]))
 	}
 	return nil
 }
+
+var part = map[bool]string{false: "one byte", true: "whole"}
 
 const (
 	piecesARound = 10
 	pieceBytes   = 8 * heap.DefaultProfileRate
 )
 
-// pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a million.
-func pairs(h *heap.Heap, size int) (float64, error) {
-	count := max(pieceBytes/size, 1_000_000)
+// pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a hundred thousand. The block is
+// written as a whole, or one byte of it.
+func pairs(h *heap.Heap, size int, written bool) (float64, error) {
+	count := max(pieceBytes/size, 100_000)
 	before := cpu()
 	for range count {
 		p, err := h.Alloc(size)
 		if err != nil {
 			return 0, err
 		}
-		*(*byte)(p) = 1
+		if written {
+			clear(unsafe.Slice((*byte)(p), size))
+		} else {
+			*(*byte)(p) = 1
+		}
 		h.Free(p)
 	}
 	return float64(cpu()-before) / float64(count), nil
