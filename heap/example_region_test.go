@@ -13,7 +13,7 @@ func ExampleHeap_Reserve() {
 		return
 	}
 	defer h.Close()
-	r, err := h.Reserve(1 << 30) // addresses for a GiB, no memory yet
+	r, err := h.Reserve(1 << 28) // addresses for 256 MiB, no memory yet
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -24,7 +24,7 @@ const (
 	defaultRangeBytes = 1 << (28 + 6*sys.Is64Bit) // 16 GiB, or 256 MiB
 	leastRangeBytes   = 16 << 20
 	// DefaultProfileRate is the mean number of bytes between two blocks whose stacks are kept for WriteProfile.
-	DefaultProfileRate = 8 << 20
+	DefaultProfileRate = 32 << 20
 )
 
 func defaultOptions() options {

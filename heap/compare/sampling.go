@@ -55,7 +55,7 @@ var part = map[bool]string{false: "one byte", true: "whole"}
 
 const (
 	piecesARound = 10
-	pieceBytes   = 8 * heap.DefaultProfileRate
+	pieceBytes   = 2 * heap.DefaultProfileRate
 )
 
 // pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a hundred thousand. The block is
