@@ -30,9 +30,9 @@ func (r Ref) isLife() bool { return r>>32&1 != 0 }
 //	retired    0            0              0                        nobody, for ever
 //
 // A variable is a counted one, or an iteration that stands at the object; one that holds a run of slots counts in those
-// that were deleted meanwhile only. Generations of a slot rise by one as it
-// comes to life and as it is deleted, so the one of a life never comes again: a slot whose last generation is used up
-// is retired. All fields are written by whoever holds the type's lock; the generation is read by anybody.
+// that were deleted meanwhile only. Generations of a slot rise by one as it comes to life and as it is deleted, so the
+// one of a life never comes again: a slot whose last generation is used up is retired. All fields are written by
+// whoever holds the type's lock; the generation is read by anybody.
 type node struct {
 	generation uint32
 	count      uint32
