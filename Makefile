@@ -29,7 +29,7 @@ CC      := gcc
 VERSION := 0.1.0
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-long lib cli run test test-go test-targets test-windows test-programs bench install clean
+.PHONY: all setup setup-long lib cli run test test-targets vet-targets test-windows test-programs bench install clean
 
 all: lib cli
 
@@ -53,39 +53,48 @@ run: setup all
 
 test: setup all
 	$(GO) vet ./...
-	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -timeout 20m ./...
+	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -vet=off -timeout 20m ./...
 	$(GO) test -tags granary_nolinkname ./heap/... ./linear/... ./managed/...
-	CGO_ENABLED=0 $(GO) test ./heap/...
+	CGO_ENABLED=0 $(GO) test -vet=off ./heap/...
 	$(GO) test -gcflags=all=-d=checkptr=2 ./heap ./heap/heaptest
 	GOEXPERIMENT=cgocheck2 $(GO) test ./heap ./heap/heaptest
-	$(GO) test -race ./heap/... ./object/... ./linear/... ./managed/... ./internal/core/guard/...
+	$(GO) test -vet=off -race ./heap/... ./object/... ./linear/... ./managed/... ./internal/core/guard/...
 	cd heap/prometheus && $(GO) test ./...
-	cd heap/modernc && $(GO) vet ./... && $(GO) test ./... && $(GO) test -tags memory.counters ./...
-	cd heap/modernc/sqlite && $(GO) vet ./... && $(GO) test ./...
-	cd heap/arrow && $(GO) vet ./... && $(GO) test ./...
-	cd heap/wazero && $(GO) vet ./... && $(GO) test ./...
+	cd heap/modernc && $(GO) vet ./... && $(GO) test -vet=off ./... && $(GO) test -tags memory.counters ./...
+	cd heap/modernc/sqlite && $(GO) vet ./... && $(GO) test -vet=off ./...
+	cd heap/arrow && $(GO) vet ./... && $(GO) test -vet=off ./...
+	cd heap/wazero && $(GO) vet ./... && $(GO) test -vet=off ./...
 	cd heap/compare && $(GO) vet ./...
-	cd bench/object && $(GO) vet ./... && $(GO) test ./...
+	cd bench/object && $(GO) vet ./... && $(GO) test -vet=off ./...
 	$(MAKE) test-targets
 
-# The Go packages that are for every system: go vet for each system and processor without a word, tests where they can
-# run. granary_strict makes Linux do what other systems do; GOARCH=386 runs as it is.
-TARGETS_64 = linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
-TARGETS_32 = linux/386 linux/arm windows/386
+# The Go packages that are for every system: compiled for each system and processor, go vet without a word, tests where
+# they can run. granary_strict makes Linux do what other systems do; GOARCH=386 runs as it is. make test looks at each
+# system and each processor with go vet once, and compiles the other pairs of them, which have no file of their own:
+# go vet looks through Go's library as well for each target. make test-programs has go vet for all.
+VET_64   = linux/arm64 darwin/arm64 windows/amd64
+BUILD_64 = darwin/amd64 windows/arm64
+VET_32   = linux/386
+BUILD_32 = linux/arm windows/386
 PORTABLE_64 = ./heap/... ./linear/... ./object/... ./managed/... ./internal/core/...
 PORTABLE_32 = ./heap/... $(addprefix ./internal/core/,sys space heap guard coretest)
-vet_for = for target in $(1); do echo "go vet for $$target"; \
-  GOOS=$${target%/*} GOARCH=$${target\#*/} CGO_ENABLED=0 $(GO) vet $(2) || exit 1; done
-ELSEWHERE = export CGO_ENABLED=0; $(GO) test -timeout 20m
+for_each = for target in $(1); do echo "go $(2) for $$target"; \
+  GOOS=$${target%/*} GOARCH=$${target\#*/} CGO_ENABLED=0 $(GO) $(2) $(3) || exit 1; done
+ELSEWHERE = export CGO_ENABLED=0; $(GO) test -vet=off -timeout 20m
 test-targets: setup
-	@$(call vet_for,$(TARGETS_64),$(PORTABLE_64))
-	@$(call vet_for,$(TARGETS_32),$(PORTABLE_32))
+	@$(call for_each,$(VET_64),vet,$(PORTABLE_64))
+	@$(call for_each,$(VET_32),vet,$(PORTABLE_32))
+	@$(call for_each,$(BUILD_64),build,$(PORTABLE_64))
+	@$(call for_each,$(BUILD_32),build,$(PORTABLE_32))
 	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static ./heap ./linear ./object ./internal/core/guard
 	export GOARCH=arm64; $(ELSEWHERE) -exec qemu-aarch64-static -run '^TestCore$$' ./internal/core/coretest
 	export GOARCH=386; $(ELSEWHERE) ./heap ./internal/core/guard
 	export GOARCH=386; $(ELSEWHERE) -run '^TestCore$$' ./internal/core/coretest
 	$(GO) test -tags granary_strict ./heap ./linear ./object ./internal/core/guard
 	$(GO) test -tags granary_strict -run '^TestCore$$' ./internal/core/coretest
+vet-targets:
+	@$(call for_each,$(VET_64) $(BUILD_64),vet,$(PORTABLE_64))
+	@$(call for_each,$(VET_32) $(BUILD_32),vet,$(PORTABLE_32))
 # The test that is left out runs the go command.
 test-windows: setup-long
 	export GOOS=windows GOARCH=amd64; $(ELSEWHERE) -p 1 -exec "sh $(CURDIR)/tools/wine/run.sh $(abspath $(B))/wine" \
@@ -98,6 +107,7 @@ test-programs: setup-long all
 	cd heap/modernc/sqlite && $(GO) test -timeout 30m -count=1 -tags programs ./...
 	cd heap/arrow && $(GO) test -timeout 60m -count=1 -tags programs ./...
 	$(GO) run ./examples/cache && $(GO) run ./examples/cache -go
+	$(MAKE) vet-targets
 	$(MAKE) test-windows
 
 bench: setup all
