@@ -46,7 +46,8 @@ func sampledSizes(rounds int, with, without *heap.Heap, written bool) error {
 			}
 		}
 		a, b := slices.Min(figures[0]), slices.Min(figures[1])
-		fmt.Printf("| %d | %s | %.2f | %.2f | %.4f | %.4f |\n", size, part[written], a, b, a/b, median(figures[0])/median(figures[1]))
+		fmt.Printf("| %d | %s | %.2f | %.2f | %.4f | %.4f |\n", size, part[written], a, b, a/b,
+			median(figures[0])/median(figures[1]))
 	}
 	return nil
 }
@@ -58,8 +59,8 @@ const (
 	pieceBytes   = 2 * heap.DefaultProfileRate
 )
 
-// pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a hundred thousand. The block is
-// written as a whole, or one byte of it.
+// pairs are as many pairs of Alloc and Free as it takes to hand out pieceBytes, and at least a hundred thousand.
+// The block is written as a whole, or one byte of it.
 func pairs(h *heap.Heap, size int, written bool) (float64, error) {
 	count := max(pieceBytes/size, 100_000)
 	before := cpu()
