@@ -87,6 +87,14 @@ func TestStalinRunsOnTheCollector(t *testing.T) {
 	})
 }
 
+func TestGooRunsOnTheCollector(t *testing.T) {
+	goo := need(t, "goo", "goo")
+	compareCollector(t, func(s *session) {
+		s.copyTestdata("collected/words.goo")
+		s.recordRun("its REPL", command{args: []string{goo}, stdin: bytes.NewReader(s.read("collected/words.goo"))})
+	})
+}
+
 func TestParser3RunsOnTheCollector(t *testing.T) {
 	parser3 := need(t, "parser3", "parser3-cgi")
 	compareCollector(t, func(s *session) {
