@@ -294,7 +294,11 @@ void GC_suspend_thread(pthread_t handle)
         if (thread == granary_gc_local.self)
             return;
         while (atomic_load(&thread->suspended) == 1 && syscall(SYS_tgkill, granary_gc_process(), thread->tid, 0) == 0)
-            granary_gc_futex_wait(&thread->suspended, 1, 1000000);
+            if (granary_gc_futex_wait(&thread->suspended, 1, 1000000) != 0 && !thread->blocks_signal
+                && granary_gc_thread_blocks_signal(thread)) {
+                thread->blocks_signal = true; /* it was sent one that does not reach it */
+                granary_gc_send_stop(thread);
+            }
     }
     granary_gc_unlock(took);
 }

@@ -54,7 +54,8 @@ struct gc_thread {
     uintptr_t alternate_low, alternate_high;
     uintptr_t cache; /* the core's */
     _Atomic uint32_t state;
-    _Atomic uint32_t stopped;   /* the stop that it answered last */
+    _Atomic uint32_t answering; /* the stop that it answers, or answered last: once, whoever interrupts */
+    _Atomic uint32_t stopped;   /* the stop that it answered last: what it says below is true */
     uint32_t asked;             /* the stop for which it was signalled last */
     uint32_t resend;            /* rounds of waiting for its answer */
     bool is_main;

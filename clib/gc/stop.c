@@ -72,6 +72,8 @@ void granary_gc_unblock(void)
 
 static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
 {
+    if (atomic_exchange(&self->answering, stop) == stop)
+        return; /* a handler that interrupted us here did, or one that we interrupt is at it */
     self->stopped_sp = sp;
     self->context = context;
     atomic_store_explicit(&self->stopped, stop, memory_order_release);
