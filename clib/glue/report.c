@@ -349,7 +349,7 @@ void granary_report_at_exit(const granary_stats *stats) {
 void granary_report_after_fork_child(void) {
     /* A daemon's children must not keep the pipe of whoever started it open. If stderr is still the
      * same when the child ends, its report goes there. */
-    if (report.stderr_fd >= 0) {
+    if (report.stderr_open && report.stderr_fd >= 0) { /* without a report the number is 0: stdin's */
         close(report.stderr_fd);
         report.stderr_fd = -1;
     }
