@@ -103,9 +103,10 @@ struct region {
 static void *run_blocked(void *argument, uintptr_t sp)
 {
     struct region *region = argument;
-    granary_gc_block(sp);
+    bool blocked = granary_gc_block(sp);
     region->result = region->fn(region->data);
-    granary_gc_unblock();
+    if (blocked)
+        granary_gc_unblock();
     return NULL;
 }
 
@@ -202,10 +203,11 @@ static void *run_thread(void *argument)
 static void *wait_until_taken(void *argument, uintptr_t sp)
 {
     struct start *start = argument;
-    granary_gc_block(sp);
+    bool blocked = granary_gc_block(sp);
     while (atomic_load(&start->taken) == 0)
         granary_gc_futex_wait(&start->taken, 0, 0);
-    granary_gc_unblock();
+    if (blocked)
+        granary_gc_unblock();
     return NULL;
 }
 

@@ -291,9 +291,13 @@ static void give_back(const struct gc_request *request)
     granary_gc_out_of_core();
 }
 
+static void *collect_active(void *request) { return granary_gc_collect(request) ? request : NULL; }
+
 bool granary_gc_collect(const struct gc_request *request)
 {
     granary_gc_enter();
+    if (granary_gc_local.cache == 0 && granary_gc_local.self != NULL)
+        return GC_call_with_gc_active(collect_active, (void *)request) != NULL;
     if (granary_gc_local.inside != 0 || granary_gc_local.self == NULL || !granary_gc_is_own_process())
         return false;
     int saved = errno;

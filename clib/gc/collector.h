@@ -26,13 +26,15 @@ struct gc_local {
     uintptr_t fast;  /* the cache for the fast paths, 0: they take the slow one (find-leak mode) */
     uintptr_t cache; /* the core's cache, 0: the thread is not known, or blocked */
     uint32_t inside;
-    uint32_t pending;
+    uint32_t pending; /* what is to be done as the thread leaves the core: bits of GC_PENDING_... */
     struct gc_thread *self; /* NULL: not known */
     uint32_t id;
     uint32_t finalizing;  /* depth of finalizers that run */
     uint32_t skipped;     /* calls that did not run finalizers since */
     uint32_t destructors; /* how often the destructor of the key ran */
+    uintptr_t again_sp;   /* GC_PENDING_BLOCK: its blocked_sp */
 };
+enum { GC_PENDING_STOP = 1, GC_PENDING_BLOCK = 2 };
 extern __thread struct gc_local granary_gc_local INITIAL_EXEC;
 
 /* States of a thread, from the collector's side.
@@ -113,8 +115,11 @@ void granary_gc_only_this_thread(void);           /* in the child of a fork */
 void granary_gc_own_stack(uintptr_t *low, uintptr_t *high, bool is_main);
 
 /* ---- the core from outside ---- */
+void granary_gc_activate(void);
 static inline void granary_gc_into_core(void)
 {
+    if (UNLIKELY(granary_gc_local.cache == 0))
+        granary_gc_activate();
     granary_gc_local.inside++;
     __asm__ volatile("" ::: "memory");
 }
@@ -139,7 +144,8 @@ void granary_gc_lock_after_fork(void);
 /* ---- stop.c: the world ---- */
 /* Calls fn with all registers that a call preserves saved above sp. */
 void *granary_gc_with_registers(void *(*fn)(void *, uintptr_t sp), void *argument);
-void granary_gc_block(uintptr_t sp);
+/* Blocks the calling thread. false: it is not known, or blocked already, and must not be unblocked by the caller. */
+bool granary_gc_block(uintptr_t sp);
 void granary_gc_unblock(void);
 void granary_gc_stop_world(void);  /* under the lock */
 void granary_gc_start_world(void); /* under the lock */

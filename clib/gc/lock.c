@@ -21,7 +21,7 @@ static void *wait_for_lock(void *limit, uintptr_t sp)
     uint64_t nanoseconds = *(uint64_t *)limit;
     uint64_t end = nanoseconds == 0 ? 0 : granary_sys_now() + nanoseconds;
     bool took = true;
-    granary_gc_block(sp);
+    bool blocked = granary_gc_block(sp);
     while (atomic_exchange_explicit(&word, 2, memory_order_acquire) != 0) {
         uint64_t now = end == 0 ? 0 : granary_sys_now();
         if (end != 0 && now >= end) {
@@ -30,7 +30,8 @@ static void *wait_for_lock(void *limit, uintptr_t sp)
         }
         granary_gc_futex_wait(&word, 2, end == 0 ? 0 : end - now);
     }
-    granary_gc_unblock();
+    if (blocked)
+        granary_gc_unblock();
     return took ? limit : NULL;
 }
 

@@ -45,14 +45,15 @@ static uintptr_t interrupted_sp(const ucontext_t *context)
 #endif
 }
 
-void granary_gc_block(uintptr_t sp)
+bool granary_gc_block(uintptr_t sp)
 {
     struct gc_thread *self = granary_gc_local.self;
-    if (self == NULL)
-        return;
+    if (self == NULL || atomic_load_explicit(&self->state, memory_order_relaxed) != GC_THREAD_RUNNING)
+        return false;
     granary_gc_local.fast = granary_gc_local.cache = 0;
     self->blocked_sp = sp;
     atomic_store_explicit(&self->state, GC_THREAD_BLOCKED, memory_order_release);
+    return true;
 }
 
 void granary_gc_unblock(void)
@@ -68,6 +69,18 @@ void granary_gc_unblock(void)
     }
     granary_gc_local.cache = self->cache;
     granary_gc_local.fast = GC_find_leak != 0 ? 0 : self->cache;
+}
+
+/* A thread that has said that it is blocked calls all the same: until it leaves the core it is not. */
+void granary_gc_activate(void)
+{
+    struct gc_local *local = &granary_gc_local;
+    struct gc_thread *self = local->self;
+    if (self == NULL || local->inside != 0 || atomic_load(&self->state) == GC_THREAD_RUNNING)
+        return;
+    local->again_sp = self->blocked_sp;
+    granary_gc_unblock();
+    local->pending |= GC_PENDING_BLOCK;
 }
 
 static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
@@ -106,6 +119,7 @@ static void wait_suspended(struct gc_thread *self, uintptr_t sp, const ucontext_
 static void *stop_here(void *unused, uintptr_t sp)
 {
     (void)unused;
+    bool again = (granary_gc_local.pending & GC_PENDING_BLOCK) != 0;
     granary_gc_local.pending = 0;
     struct gc_thread *self = granary_gc_local.self;
     uint32_t stop = atomic_load(&world);
@@ -114,6 +128,8 @@ static void *stop_here(void *unused, uintptr_t sp)
     if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
         answer_and_wait(self, stop, sp, NULL);
     wait_suspended(self, sp, NULL);
+    if (again)
+        granary_gc_block(granary_gc_local.again_sp);
     return NULL;
 }
 
@@ -144,7 +160,7 @@ void granary_gc_answer_signal(const ucontext_t *context, int tid)
         return;
     }
     if (granary_gc_local.inside != 0) {
-        granary_gc_local.pending = 1;
+        granary_gc_local.pending |= GC_PENDING_STOP;
         return;
     }
     if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
