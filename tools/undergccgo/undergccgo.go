@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -36,6 +37,18 @@ type Source struct {
 	File    string
 	Renamed []string
 }
+
+// SysGlue is what every program of the core needs. faults.c stands between the core and what is renamed.
+var SysGlue = []Source{
+	{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
+	{File: "internal/core/coretest/testdata/gccgo/faults.c"},
+}
+
+// HeapGlue is what those need that have the heap in them.
+var HeapGlue = append(slices.Clone(SysGlue),
+	Source{File: "clib/glue/system.c",
+		Renamed: []string{"system_malloc", "system_calloc", "system_realloc", "system_aligned"}},
+	Source{File: "internal/core/coretest/testdata/gccgo/doubles.c"})
 
 // Run builds the program and runs it. Every test of all must be ok.
 func Run(t *testing.T, root string, p Program, all []kit.Test) {

@@ -199,18 +199,18 @@ func testInsideTheCore(t T) {
 		r.h.ForkPrepare()
 		random := newRandom(uint64(round) + 1)
 		for i := 0; i < 400; i++ {
-			cache := int(random.below(3))
-			switch random.below(5) {
+			cache := int(random.Below(3))
+			switch random.Below(5) {
 			case 0:
 				r.malloc(cache, random.size(40000))
 			case 1:
 				r.calloc(cache, 1, random.size(3000))
 			case 2:
-				r.realloc(cache, r.live[random.below(uintptr(len(r.live)))], random.size(3000)+1)
+				r.realloc(cache, r.live[random.Below(uintptr(len(r.live)))], random.size(3000)+1)
 			case 3:
 				r.aligned(cache, 64, random.size(3000))
 			case 4:
-				r.free(cache, r.live[random.below(uintptr(len(r.live)))])
+				r.free(cache, r.live[random.Below(uintptr(len(r.live)))])
 			}
 		}
 		r.h.ForkParent()

@@ -91,21 +91,21 @@ func testFullCalls(t T) {
 	var over []*block
 	for i := 0; i < 300; i++ {
 		cache := i % 3
-		switch random.below(6) {
+		switch random.Below(6) {
 		case 0:
 			over = append(over, r.malloc(cache, random.size(30000)))
 		case 1:
 			over = append(over, r.calloc(cache, 2, random.size(15000)))
 		case 2:
-			over = append(over, r.aligned(cache, 16<<random.below(9), random.size(20000)))
+			over = append(over, r.aligned(cache, 16<<random.Below(9), random.size(20000)))
 		case 3:
 			if len(over) > 0 {
-				at := random.below(uintptr(len(over)))
+				at := random.Below(uintptr(len(over)))
 				over[at] = r.realloc(cache, over[at], random.size(60000)+1)
 			}
 		default:
 			if len(over) > 0 {
-				at := random.below(uintptr(len(over)))
+				at := random.Below(uintptr(len(over)))
 				r.free(cache, over[at])
 				over = append(over[:at], over[at+1:]...)
 			}

@@ -20,12 +20,7 @@ func TestCoreUnderGccgo(t *testing.T) {
 		Core:  []string{"sys", "space", "heap"},
 		Tests: "coretest",
 		Main:  "internal/core/coretest/testdata/gccgo/main.go",
-		Glue: []undergccgo.Source{
-			{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
-			{File: "clib/glue/system.c",
-				Renamed: []string{"system_malloc", "system_calloc", "system_realloc", "system_aligned"}},
-			{File: "internal/core/coretest/testdata/gccgo/doubles.c"},
-		},
+		Glue:  undergccgo.HeapGlue,
 	}, All())
 }
 

@@ -192,13 +192,13 @@ func testLargeShares(t T) {
 	random := newRandom(9)
 	for round := 0; round < 4; round++ {
 		for i := 0; i < 400; i++ {
-			size := random.below(4000)
+			size := random.Below(4000)
 			if i%8 == 0 {
-				size = 32769 + random.below(600000)
+				size = 32769 + random.Below(600000)
 			}
 			r.malloc(i&1, size)
 			if i%3 != 0 {
-				r.free(i&1, r.live[random.below(uintptr(len(r.live)))])
+				r.free(i&1, r.live[random.Below(uintptr(len(r.live)))])
 			}
 		}
 		r.freeAll(round & 1)

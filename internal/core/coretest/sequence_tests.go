@@ -13,7 +13,7 @@ func RandomScript(seed uint64, length int) []byte {
 	random := newRandom(seed)
 	data := make([]byte, length)
 	for i := range data {
-		data[i] = byte(random.next() >> 24)
+		data[i] = byte(random.Next() >> 24)
 	}
 	return data
 }
@@ -38,24 +38,24 @@ type mix struct {
 
 func (r *rig) run(random *random, steps int, m mix) {
 	for i := 0; i < steps; i++ {
-		cache := int(random.below(uintptr(len(r.caches)) + 1))
-		pick := random.below(100)
-		any := func() *block { return r.live[random.below(uintptr(len(r.live)))] }
+		cache := int(random.Below(uintptr(len(r.caches)) + 1))
+		pick := random.Below(100)
+		any := func() *block { return r.live[random.Below(uintptr(len(r.live)))] }
 		switch {
 		case pick < m.malloc || len(r.live) == 0:
 			r.malloc(cache, random.size(m.sizeLimit))
 		case pick < m.malloc+m.calloc:
-			r.calloc(cache, random.below(4), random.size(m.sizeLimit/4))
+			r.calloc(cache, random.Below(4), random.size(m.sizeLimit/4))
 		case pick < m.malloc+m.calloc+m.realloc:
 			r.realloc(cache, any(), random.size(m.sizeLimit)+1)
 		case pick < m.malloc+m.calloc+m.realloc+m.aligned:
-			r.aligned(cache, 1<<random.below(13), random.size(m.sizeLimit/2))
+			r.aligned(cache, 1<<random.Below(13), random.size(m.sizeLimit/2))
 		case pick < m.malloc+m.calloc+m.realloc+m.aligned+m.free:
 			r.free(cache, any())
 		case pick < m.malloc+m.calloc+m.realloc+m.aligned+m.free+m.threads:
-			r.scriptThreads(random.below(2), cache)
+			r.scriptThreads(random.Below(2), cache)
 		default:
-			r.idle(cache, uint64(random.below(second/2)), uint64(random.below(3))*second/2)
+			r.idle(cache, uint64(random.Below(second/2)), uint64(random.Below(3))*second/2)
 		}
 	}
 }

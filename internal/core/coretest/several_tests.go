@@ -14,13 +14,13 @@ func testSeveralHeaps(t T) {
 	rigs := []*rig{newRig(t, 1), newRig(t, 2), newRig(t, 3)}
 	random := newRandom(3)
 	for i := 0; i < 1500; i++ {
-		r := rigs[random.below(3)]
+		r := rigs[random.Below(3)]
 		r.every = 17
-		cache := int(random.below(4))
-		if len(r.live) == 0 || random.below(3) > 0 {
+		cache := int(random.Below(4))
+		if len(r.live) == 0 || random.Below(3) > 0 {
 			r.malloc(cache, random.size(40000))
 		} else {
-			r.free(cache, r.live[random.below(uintptr(len(r.live)))])
+			r.free(cache, r.live[random.Below(uintptr(len(r.live)))])
 		}
 	}
 	for i, r := range rigs {
@@ -57,9 +57,9 @@ func testHeapAgain(t T) {
 func (r *rig) mixed() {
 	random := newRandom(21)
 	for i := 0; i < 400; i++ {
-		r.malloc(int(random.below(3)), random.size(50000))
-		if random.below(2) == 0 {
-			r.free(int(random.below(3)), r.live[random.below(uintptr(len(r.live)))])
+		r.malloc(int(random.Below(3)), random.size(50000))
+		if random.Below(2) == 0 {
+			r.free(int(random.Below(3)), r.live[random.Below(uintptr(len(r.live)))])
 		}
 	}
 	for i := 0; i < 200; i++ {

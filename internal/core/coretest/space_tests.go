@@ -399,7 +399,7 @@ func testTakeMeta(t T) {
 	random := newRandom(11)
 	for i := 0; i < 40; i++ {
 		m := r.mustTake(4, 4)
-		if r.takeMeta(64+64*random.below(1024)) == 0 {
+		if r.takeMeta(64+64*random.Below(1024)) == 0 {
 			t.Fatalf("TakeMeta found nothing")
 		}
 		if i%2 == 0 {
@@ -477,11 +477,11 @@ func spaceWorker(s *space.Space, owner uint16, rounds int) (wrong string) {
 		s.Give(ref)
 	}
 	for i := 0; i < rounds && wrong == ""; i++ {
-		if len(mine) > 0 && (random.below(2) == 0 || len(mine) > 12) {
-			give(int(random.below(uintptr(len(mine)))))
+		if len(mine) > 0 && (random.Below(2) == 0 || len(mine) > 12) {
+			give(int(random.Below(uintptr(len(mine)))))
 			continue
 		}
-		ref := s.Take([]uint32{1, 4, 9}[random.below(3)], 1<<random.below(3))
+		ref := s.Take([]uint32{1, 4, 9}[random.Below(3)], 1<<random.Below(3))
 		if ref == 0 {
 			continue
 		}

@@ -51,8 +51,8 @@ type worker struct {
 
 func (w *worker) make() {
 	size := w.random.size(w.sizeLimit)
-	p := parcel{bytes: size, seed: uintptr(w.random.next())}
-	if w.random.below(4) == 0 {
+	p := parcel{bytes: size, seed: uintptr(w.random.Next())}
+	if w.random.Below(4) == 0 {
 		p.addr = w.h.Calloc(w.cache, 1, size)
 		if p.addr != 0 && firstNotZero(p.addr, size) >= 0 {
 			w.wrong = "a block of Calloc does not read as zero"
@@ -89,7 +89,7 @@ func (w *worker) run() {
 		default:
 		}
 		if len(w.mine) > 20 {
-			at := w.random.below(uintptr(len(w.mine)))
+			at := w.random.Below(uintptr(len(w.mine)))
 			w.release(w.mine[at])
 			w.mine[at] = w.mine[len(w.mine)-1]
 			w.mine = w.mine[:len(w.mine)-1]

@@ -67,7 +67,7 @@ func testZeroAgain(t kit.T) {
 		for i := 0; i < 3000; i++ {
 			o := r.alloc(0, random.size(3000), gc.KindNormal, 0) // the rig looks whether it is zero, and fills it
 			if i%7 == 0 {
-				r.setRoot(int(random.below(rigRoots)), o)
+				r.setRoot(int(random.Below(rigRoots)), o)
 			}
 		}
 		r.collect()
@@ -80,11 +80,11 @@ func testLarge(t kit.T) {
 	r.every = 7
 	random := newRandom(4)
 	for round := 0; round < 400; round++ {
-		blocks := random.below(24 << random.below(5))
-		kind := uint32(random.below(4))
-		r.keep(0, 2048+blocks*4096+random.below(4096), kind, 0)
+		blocks := random.Below(24 << random.Below(5))
+		kind := uint32(random.Below(4))
+		r.keep(0, 2048+blocks*4096+random.Below(4096), kind, 0)
 		if len(r.all) > 12 {
-			o := r.all[random.below(uintptr(len(r.all)))]
+			o := r.all[random.Below(uintptr(len(r.all)))]
 			r.free(0, o)
 		}
 	}
@@ -149,7 +149,7 @@ func testNoCache(t kit.T) {
 	r.caches = append(r.caches, gc.Cache(zeros))
 	random := newRandom(5)
 	for i := 0; i < 600; i++ {
-		o := r.keep(1+i&1, random.size(5000), uint32(random.below(kindsOfRigs)), 0)
+		o := r.keep(1+i&1, random.size(5000), uint32(random.Below(kindsOfRigs)), 0)
 		if i%3 == 0 {
 			r.free(1+i&1, o)
 		}

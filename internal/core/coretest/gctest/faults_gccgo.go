@@ -150,16 +150,16 @@ func testInsideTheHeap(t kit.T) {
 	r.every = 0
 	random := newRandom(11)
 	for i := 0; i < 500; i++ {
-		r.keep(0, random.size(3000), uint32(random.below(kindsOfRigs)), 0)
+		r.keep(0, random.size(3000), uint32(random.Below(kindsOfRigs)), 0)
 	}
 	r.check()
 	r.hold() // as a thread has it that a signal interrupts at the worst moment
 	for i := 0; i < 300; i++ {
-		kind := uint32(random.below(kindsOfRigs))
+		kind := uint32(random.Below(kindsOfRigs))
 		if addr, need := r.h.AllocSlow(0, random.size(6000), kind, 0); addr != 0 || need != gc.NeedMemory {
 			t.Fatalf("an allocation amid the heap gave %#x, need %d", uintptr(addr), need)
 		}
-		o := r.all[random.below(uintptr(len(r.all)))]
+		o := r.all[random.Below(uintptr(len(r.all)))]
 		if r.h.Free(r.cache(0), o.addr) || r.h.Free(0, o.addr) || o.size > gc.SmallMaxBytes && r.h.Resize(o.addr, 9000) {
 			t.Fatalf("an object was freed or resized amid the heap")
 		}

@@ -97,13 +97,13 @@ func testFreeUncollectable(t kit.T) {
 	r.every = 101
 	random := newRandom(6)
 	for i := 0; i < 1500; i++ {
-		kind := gc.KindUncollectable + uint32(random.below(2))
+		kind := gc.KindUncollectable + uint32(random.Below(2))
 		o := r.alloc(0, random.size(6000), kind, 0)
 		if o.hasRefs() {
 			r.setRef(o, 0, r.alloc(0, random.size(300), gc.KindNormal, 0))
 		}
 		if i%2 == 0 {
-			if o := r.pick(random.below(10000)); o.named == 0 {
+			if o := r.pick(random.Below(10000)); o.named == 0 {
 				r.free(0, o)
 			}
 		}
@@ -153,11 +153,11 @@ func testResize(t kit.T) {
 		random := newRandom(7)
 		moved, stayed := 0, 0
 		for i := 0; i < 1200; i++ {
-			o := r.keep(0, random.size(60000), uint32(random.below(kindsOfRigs)), 0)
+			o := r.keep(0, random.size(60000), uint32(random.Below(kindsOfRigs)), 0)
 			for try := 0; try < 3; try++ {
 				bytes := random.size(80000) + 1
-				if random.below(2) == 0 {
-					bytes = o.asked + random.below(o.asked/2+20)
+				if random.Below(2) == 0 {
+					bytes = o.asked + random.Below(o.asked/2+20)
 				}
 				if r.resize(o, bytes) {
 					stayed++

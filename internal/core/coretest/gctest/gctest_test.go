@@ -3,6 +3,7 @@
 package gctest
 
 import (
+	"slices"
 	"testing"
 
 	"granary/tools/undergccgo"
@@ -21,10 +22,9 @@ func TestGCUnderGccgo(t *testing.T) {
 		Core:  []string{"sys", "space", "gc"},
 		Tests: "coretest/gctest",
 		Main:  "internal/core/coretest/gctest/testdata/gccgo/main.go",
-		Glue: []undergccgo.Source{
-			{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
-			{File: "internal/core/coretest/gctest/testdata/gccgo/doubles.c"},
-		},
+		Glue: append(slices.Clone(undergccgo.SysGlue), undergccgo.Source{
+			File: "internal/core/coretest/gctest/testdata/gccgo/doubles.c",
+		}),
 	}, All())
 }
 

@@ -197,11 +197,11 @@ func testTypedGraphs(t kit.T) {
 		}
 		for round := 0; round < 3; round++ {
 			for i := 0; i < 2000; i++ {
-				r.cell(56+8*random.below(100), kinds[random.below(3)], 0)
+				r.cell(56+8*random.Below(100), kinds[random.Below(3)], 0)
 			}
 			for i := 0; i < 4000; i++ {
-				from, to := random.below(uintptr(len(r.cells))), random.below(uintptr(len(r.cells)))
-				word := random.below(7)
+				from, to := random.Below(uintptr(len(r.cells))), random.Below(uintptr(len(r.cells)))
+				word := random.Below(7)
 				if word%2 == 0 {
 					r.set(r.cells[from], word, r.cells[to], 0)
 				} else {
@@ -209,7 +209,7 @@ func testTypedGraphs(t kit.T) {
 				}
 			}
 			for i := 0; i < 20; i++ {
-				r.root(i, r.cells[random.below(uintptr(len(r.cells)))])
+				r.root(i, r.cells[random.Below(uintptr(len(r.cells)))])
 			}
 			r.check(fmt.Sprintf("seed %d, round %d", seed, round), int(seed%3))
 		}

@@ -66,22 +66,22 @@ func (r *markRig) change(random *random, writes int, shade bool) []sys.Addr {
 	}
 	var written []sys.Addr
 	for i := 0; i < writes; i++ {
-		from := alive[random.below(uintptr(len(alive)))]
-		to := alive[random.below(uintptr(len(alive)))]
-		if random.below(4) == 0 {
-			to = r.cell(8+8*random.below(40), gc.KindNormal, 0)
+		from := alive[random.Below(uintptr(len(alive)))]
+		to := alive[random.Below(uintptr(len(alive)))]
+		if random.Below(4) == 0 {
+			to = r.cell(8+8*random.Below(40), gc.KindNormal, 0)
 			alive = append(alive, to)
 		}
-		word := random.below(from.bytes / sys.WordBytes)
+		word := random.Below(from.bytes / sys.WordBytes)
 		at := from.addr + sys.Addr(word*sys.WordBytes)
 		if shade {
 			r.h.Shade(at.Word())
 		}
 		written = append(written, at)
 		r.set(from, word, to, 0)
-		if random.below(8) == 0 {
-			i := int(random.below(16))
-			r.root(i, alive[random.below(uintptr(len(alive)))])
+		if random.Below(8) == 0 {
+			i := int(random.Below(16))
+			r.root(i, alive[random.Below(uintptr(len(alive)))])
 		}
 	}
 	return written
@@ -189,13 +189,13 @@ func testPartial(t kit.T) {
 	for round := 0; round < 5; round++ {
 		var fresh []*cell
 		for i := 0; i < 500; i++ {
-			fresh = append(fresh, r.cell(8+8*random.below(20), gc.KindNormal, 0))
+			fresh = append(fresh, r.cell(8+8*random.Below(20), gc.KindNormal, 0))
 		}
 		var written []sys.Addr
 		for i := 0; i < 100; i++ {
-			c := old[random.below(uintptr(len(old)))]
-			word := random.below(c.bytes / sys.WordBytes)
-			r.set(c, word, fresh[random.below(500)], 0)
+			c := old[random.Below(uintptr(len(old)))]
+			word := random.Below(c.bytes / sys.WordBytes)
+			r.set(c, word, fresh[random.Below(500)], 0)
 			written = append(written, c.addr+sys.Addr(word*sys.WordBytes))
 		}
 		r.begin(false)
@@ -232,9 +232,9 @@ func testFreeBetweenSlices(t kit.T) {
 	for !r.drain(0, 1) {
 		r.pause()
 		for i := 0; i < 40; i++ {
-			addr := r.raw(8+8*random.below(800), gc.KindNormal, 0)
-			addr.SetWord(uintptr(r.cells[random.below(uintptr(len(r.cells)))].addr))
-			if random.below(2) == 0 && !r.h.Free(r.c, addr) {
+			addr := r.raw(8+8*random.Below(800), gc.KindNormal, 0)
+			addr.SetWord(uintptr(r.cells[random.Below(uintptr(len(r.cells)))].addr))
+			if random.Below(2) == 0 && !r.h.Free(r.c, addr) {
 				t.Fatalf("an object that was just made cannot be freed")
 			}
 		}

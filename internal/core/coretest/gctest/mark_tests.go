@@ -31,18 +31,18 @@ var modes = []uint32{gc.ModeVerify, gc.ModeVerify | gc.ModeInterior, 0, gc.ModeI
 // graph makes cells of all sizes that refer to each other at random, some of them as roots.
 func (r *markRig) graph(random *random, cells int) {
 	for i := 0; i < cells; i++ {
-		bytes := (1 + random.below(12)) * sys.WordBytes
-		switch random.below(200) {
+		bytes := (1 + random.Below(12)) * sys.WordBytes
+		switch random.Below(200) {
 		case 0:
-			bytes = 4096 * (1 + random.below(40))
+			bytes = 4096 * (1 + random.Below(40))
 		case 1, 2, 3:
-			bytes = 16 * (1 + random.below(200))
+			bytes = 16 * (1 + random.Below(200))
 		}
 		r.cell(bytes, gc.KindNormal, 0)
 	}
 	r.rewire(random, cells*2)
 	for i := 0; i < 16; i++ {
-		r.root(i, r.cells[random.below(uintptr(len(r.cells)))])
+		r.root(i, r.cells[random.Below(uintptr(len(r.cells)))])
 	}
 }
 
@@ -50,14 +50,14 @@ func (r *markRig) graph(random *random, cells int) {
 func (r *markRig) rewire(random *random, writes int) {
 	count := uintptr(len(r.cells))
 	for i := 0; i < writes; i++ {
-		from := random.below(count)
-		to := random.below(count)
-		if random.below(2) == 0 {
-			to = (from + random.below(30)) % count
+		from := random.Below(count)
+		to := random.Below(count)
+		if random.Below(2) == 0 {
+			to = (from + random.Below(30)) % count
 		}
 		c := r.cells[from]
-		word := random.below(c.bytes / sys.WordBytes)
-		if random.below(6) == 0 {
+		word := random.Below(c.bytes / sys.WordBytes)
+		if random.Below(6) == 0 {
 			r.set(c, word, nil, 0)
 		} else {
 			r.set(c, word, r.cells[to], 0)

@@ -215,7 +215,7 @@ func RandomScript(seed uint64, bytes int) []byte {
 	random := newRandom(seed)
 	data := make([]byte, bytes)
 	for i := range data {
-		data[i] = byte(random.next() >> 40)
+		data[i] = byte(random.Next() >> 40)
 	}
 	return data
 }

@@ -99,7 +99,7 @@ func testAllDead(t kit.T) {
 	r.every = 997
 	random := newRandom(8)
 	for i := 0; i < 4000; i++ {
-		r.alloc(0, random.size(9000), uint32(random.below(2)), gc.FlagExpand)
+		r.alloc(0, random.size(9000), uint32(random.Below(2)), gc.FlagExpand)
 	}
 	r.dropCache(0)
 	r.collect()
@@ -309,7 +309,7 @@ func testFork(t kit.T) {
 	random := newRandom(9)
 	for round := 0; round < 10; round++ {
 		for i := 0; i < 50; i++ {
-			r.keep(int(random.below(3)), random.size(3000), uint32(random.below(kindsOfRigs)), 0)
+			r.keep(int(random.Below(3)), random.size(3000), uint32(random.Below(kindsOfRigs)), 0)
 		}
 		if !r.h.ForkPrepare() {
 			t.Fatalf("ForkPrepare finds the heap locked")

@@ -126,20 +126,20 @@ func (ts *threads) work(c gc.Cache, number, steps int, mayFail bool) string {
 	roots := ts.roots + sys.Addr(number*threadRoots*sys.WordBytes)
 	var all [threadRoots]held
 	for step := 0; step < steps; step++ {
-		i := random.below(threadRoots)
+		i := random.Below(threadRoots)
 		root := roots + sys.Addr(i*sys.WordBytes)
 		if all[i].addr != 0 {
 			if !all[i].isIntact() {
 				return "an object has lost what it held"
 			}
 			root.SetWord(0)
-			if random.below(4) == 0 && !ts.h.Free(c, all[i].addr) {
+			if random.Below(4) == 0 && !ts.h.Free(c, all[i].addr) {
 				return "Free refuses an object in use"
 			}
 			all[i] = held{}
 		}
 		bytes := random.size(4000)
-		kind := uint32(random.below(2))
+		kind := uint32(random.Below(2))
 		addr := ts.alloc(c, bytes, kind)
 		if addr == 0 {
 			if !mayFail {
@@ -150,7 +150,7 @@ func (ts *threads) work(c gc.Cache, number, steps int, mayFail bool) string {
 		if kind == gc.KindNormal && firstNotZero(addr, 0, bytes) >= 0 {
 			return "a new object is not zero"
 		}
-		all[i] = held{addr, bytes / sys.WordBytes, uintptr(random.next())}
+		all[i] = held{addr, bytes / sys.WordBytes, uintptr(random.Next())}
 		all[i].fill()
 		root.SetWord(uintptr(addr))
 	}

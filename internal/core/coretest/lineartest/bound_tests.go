@@ -1,6 +1,9 @@
 package lineartest
 
-import "granary/internal/core/linear"
+import (
+	"granary/internal/core/coretest/kit"
+	"granary/internal/core/linear"
+)
 
 var boundTests = []Test{
 	{Name: "the 65th block overflows", Run: testBlock65},
@@ -175,12 +178,12 @@ func testNoMemory(t T) {
 func testManyOverflows(t T) {
 	r := newRig(t, small(1), 1)
 	r.alloc(0, 64*kib, 16, 0)
-	random := newRandom(5)
+	random := kit.NewRandom(5)
 	for i := 0; i < 20000; i++ {
-		if len(r.live) > 3000 || len(r.live) > 1 && random.below(3) == 0 {
-			r.free(0, 1+int(random.below(uintptr(len(r.live)-1))))
+		if len(r.live) > 3000 || len(r.live) > 1 && random.Below(3) == 0 {
+			r.free(0, 1+int(random.Below(uintptr(len(r.live)-1))))
 		} else {
-			r.alloc(0, random.below(200), 16, 0)
+			r.alloc(0, random.Below(200), 16, 0)
 		}
 		if i%1000 == 0 {
 			r.check(true)

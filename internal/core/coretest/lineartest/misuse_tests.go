@@ -1,6 +1,7 @@
 package lineartest
 
 import (
+	"granary/internal/core/coretest/kit"
 	"granary/internal/core/linear"
 	"granary/internal/core/sys"
 )
@@ -72,22 +73,22 @@ func testDiagnosed(t T) {
 // pool must not: after a reset everything is as it should be.
 func testPoolStaysSound(t T) {
 	r := newRig(t, small(8), 3)
-	random := newRandom(99)
+	random := kit.NewRandom(99)
 	var stale []sys.Addr
 	for round := 0; round < 200; round++ {
 		for i := 0; i < 50; i++ {
-			size := random.below(3000)
-			if random.below(20) == 0 {
-				size = random.below(600 * kib)
+			size := random.Below(3000)
+			if random.Below(20) == 0 {
+				size = random.Below(600 * kib)
 			}
-			stale = append(stale, r.alloc(int(random.below(3)), size, 16, 0).at)
+			stale = append(stale, r.alloc(int(random.Below(3)), size, 16, 0).at)
 		}
 		for i := 0; i < 200; i++ {
-			p := stale[random.below(uintptr(len(stale)))]
-			if random.below(10) == 0 {
-				p += sys.Addr(random.below(100000))
+			p := stale[random.Below(uintptr(len(stale)))]
+			if random.Below(10) == 0 {
+				p += sys.Addr(random.Below(100000))
 			}
-			worker := int(random.below(4)) - 1
+			worker := int(random.Below(4)) - 1
 			var w *linear.Worker
 			if worker >= 0 {
 				w = r.workers[worker]

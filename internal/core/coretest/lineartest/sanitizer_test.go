@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -21,13 +22,9 @@ func TestLinearUnderGccgo(t *testing.T) {
 		Core:  []string{"sys", "space", "heap", "linear"},
 		Tests: "coretest/lineartest",
 		Main:  "internal/core/coretest/lineartest/testdata/gccgo/main.go",
-		Glue: []undergccgo.Source{
-			{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
-			{File: "clib/glue/system.c",
-				Renamed: []string{"system_malloc", "system_calloc", "system_realloc", "system_aligned"}},
-			{File: "internal/core/coretest/testdata/gccgo/doubles.c"},
-			{File: "internal/core/coretest/lineartest/testdata/gccgo/linear_doubles.c"},
-		},
+		Glue: append(slices.Clone(undergccgo.HeapGlue), undergccgo.Source{
+			File: "internal/core/coretest/lineartest/testdata/gccgo/linear_doubles.c",
+		}),
 	}, All())
 }
 

@@ -1,6 +1,9 @@
 package lineartest
 
-import "granary/internal/core/linear"
+import (
+	"granary/internal/core/coretest/kit"
+	"granary/internal/core/linear"
+)
 
 var scriptTests = []Test{
 	{Name: "random scripts with a look at everything after each step", Run: testScripts},
@@ -21,10 +24,10 @@ func testDiagnosedScripts(t T) {
 
 // RandomScript is a script of so many bytes.
 func RandomScript(seed uint64, length int) []byte {
-	r := newRandom(seed)
+	r := kit.NewRandom(seed)
 	script := make([]byte, length)
 	for i := range script {
-		script[i] = byte(r.next() >> 56)
+		script[i] = byte(r.Next() >> 56)
 	}
 	return script
 }

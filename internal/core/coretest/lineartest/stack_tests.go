@@ -1,6 +1,7 @@
 package lineartest
 
 import (
+	"granary/internal/core/coretest/kit"
 	"granary/internal/core/linear"
 	"granary/internal/core/sys"
 )
@@ -34,11 +35,11 @@ func (r *rig) checkStack(s *linear.Stack) linear.StackStats {
 func testStackMarks(t T) {
 	r := newRig(t, small(2), 0)
 	s := newStack(r, 64*kib)
-	random := newRandom(3)
+	random := kit.NewRandom(3)
 	var marks []linear.Mark
 	var tops []sys.Addr
 	for i := 0; i < 5000; i++ {
-		if random.below(2) == 0 && len(marks) > 0 {
+		if random.Below(2) == 0 && len(marks) > 0 {
 			last := len(marks) - 1
 			if !s.Valid(marks[last]) || s.PopAbove(marks[last]) != 0 {
 				t.Fatalf("a mark is not valid, or has links")
@@ -52,9 +53,9 @@ func testStackMarks(t T) {
 			continue
 		}
 		marks = append(marks, s.Mark())
-		p := s.PushAligned(linear.Need(1+random.below(100)), 16)
+		p := s.PushAligned(linear.Need(1+random.Below(100)), 16)
 		tops = append(tops, p)
-		if align := uintptr(16) << random.below(9); p != 0 {
+		if align := uintptr(16) << random.Below(9); p != 0 {
 			if q := s.PushAligned(16, align); uintptr(q)&(align-1) != 0 {
 				t.Fatalf("%#x is not at a multiple of %d", q, align)
 			}

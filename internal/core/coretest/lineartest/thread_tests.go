@@ -4,6 +4,7 @@ import (
 	"runtime"
 	"sync"
 
+	"granary/internal/core/coretest/kit"
 	"granary/internal/core/linear"
 	"granary/internal/core/sys"
 )
@@ -23,15 +24,15 @@ type parcel struct {
 type hammer struct {
 	r       *rig
 	w       *linear.Worker
-	random  *random
+	random  *kit.Random
 	out, in chan parcel
 	wrong   string
 }
 
 func (h *hammer) allocate() (p parcel) {
-	size := 8 + h.random.below(2000)
-	if h.random.below(100) == 0 {
-		size = h.random.below(300 * kib)
+	size := 8 + h.random.Below(2000)
+	if h.random.Below(100) == 0 {
+		size = h.random.Below(300 * kib)
 	}
 	a, need := h.r.a, linear.Need(size)
 	if h.w.Fits(a.Frame(), need) {
@@ -53,7 +54,7 @@ func (h *hammer) allocate() (p parcel) {
 			h.wrong = "no memory for the table"
 		}
 	}
-	p.mark = uintptr(h.random.next())
+	p.mark = uintptr(h.random.Next())
 	p.at.SetWord(p.mark)
 	return p
 }
@@ -84,7 +85,7 @@ func (h *hammer) run(rounds int) {
 	var mine []parcel
 	for i := 0; i < rounds; i++ {
 		mine = append(mine, h.allocate())
-		switch h.random.below(6) {
+		switch h.random.Below(6) {
 		case 0, 1:
 			select {
 			case h.out <- mine[len(mine)-1]:
@@ -131,7 +132,8 @@ func hammerWith(t T, diagnose bool) {
 	var all [threads]*hammer
 	var running sync.WaitGroup
 	for i := range all {
-		h := &hammer{r: r, w: r.a.AddWorker(), random: newRandom(uint64(i) + 7), out: queues[(i+1)%threads], in: queues[i]}
+		h := &hammer{r: r, w: r.a.AddWorker(), random: kit.NewRandom(uint64(i) + 7),
+			out: queues[(i+1)%threads], in: queues[i]}
 		all[i] = h
 		running.Add(1)
 		go func() {

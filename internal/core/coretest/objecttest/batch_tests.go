@@ -198,15 +198,15 @@ func testBatchesAtATime(t T) {
 // An iteration holds the object where it stands, so After of that says what comes next, whatever happened meanwhile.
 func testBatchesAtRandom(t T) {
 	for seed := uint64(1); seed <= 12; seed++ {
-		random := newRandom(seed)
+		random := kit.NewRandom(seed)
 		r := newRig(t, uint32(seed)%2*object.FlagSingleOwner)
 		l := r.lists[0]
 		var batches [11]object.Batch
 		var stands [11]object.Ref
 		var known [300]object.Ref
 		for step := 0; step < 6000; step++ {
-			at, i := random.next()>>20%300, random.next()>>20%11
-			switch what := random.next() >> 20 % 64; {
+			at, i := random.Next()>>20%300, random.Next()>>20%11
+			switch what := random.Next() >> 20 % 64; {
 			case what < 12:
 				if !r.w.IsAlive(known[at]) {
 					known[at] = r.w.New(l.t)
@@ -214,7 +214,7 @@ func testBatchesAtRandom(t T) {
 			case what < 20:
 				r.w.Delete(known[at])
 			case what < 21:
-				r.w.Move(known[at], known[random.next()>>20%300], at%2 == 0)
+				r.w.Move(known[at], known[random.Next()>>20%300], at%2 == 0)
 			case what < 22:
 				r.w.LeaveBatch(l.t, &batches[i])
 				batches[i], stands[i] = object.Batch{}, 0

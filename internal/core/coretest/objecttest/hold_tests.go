@@ -133,11 +133,11 @@ func testReleasedTwice(t T) {
 func testAnyNumber(t T) {
 	r := newRig(t, 0)
 	p := r.create(r.lists[0])
-	random := newRandom(7)
+	random := kit.NewRandom(7)
 	refs := []object.Ref{0, 1, 7, 1 << 31, 1 << 32, 1<<32 | 1, ^object.Ref(0), p.ref + 1, p.ref - 1, p.ref &^ (1 << 32),
 		p.ref + 1<<32, p.ref + 2<<32, p.ref | 1<<31, p.ref | 1<<20}
 	for i := 0; i < 2000; i++ {
-		refs = append(refs, object.Ref(random.next()>>(random.next()%64)))
+		refs = append(refs, object.Ref(random.Next()>>(random.Next()%64)))
 	}
 	for _, ref := range refs {
 		if ref == p.ref {

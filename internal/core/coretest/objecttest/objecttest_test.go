@@ -3,6 +3,7 @@
 package objecttest
 
 import (
+	"slices"
 	"testing"
 
 	"granary/tools/undergccgo"
@@ -21,13 +22,9 @@ func TestObjectsUnderGccgo(t *testing.T) {
 		Core:  []string{"sys", "space", "heap", "object"},
 		Tests: "coretest/objecttest",
 		Main:  "internal/core/coretest/objecttest/testdata/gccgo/main.go",
-		Glue: []undergccgo.Source{
-			{File: "clib/glue/sys.c", Renamed: []string{"sys_reserve", "sys_commit", "sys_decommit"}},
-			{File: "clib/glue/system.c",
-				Renamed: []string{"system_malloc", "system_calloc", "system_realloc", "system_aligned"}},
-			{File: "internal/core/coretest/testdata/gccgo/doubles.c"},
-			{File: "internal/core/coretest/objecttest/testdata/gccgo/objects.c"},
-		},
+		Glue: append(slices.Clone(undergccgo.HeapGlue), undergccgo.Source{
+			File: "internal/core/coretest/objecttest/testdata/gccgo/objects.c",
+		}),
 	}, All())
 }
 

@@ -14,29 +14,12 @@ var sequenceTests = []kit.Test{
 
 func addr(n uintptr) sys.Addr { return sys.Addr(n) }
 
-// random is a xorshift generator: the same sequence on every machine and under both compilers.
-type random uint64
-
-func newRandom(seed uint64) *random {
-	r := random(seed*0x9e3779b97f4a7c15 | 1)
-	return &r
-}
-
-func (r *random) next() uint64 {
-	x := uint64(*r)
-	x ^= x << 13
-	x ^= x >> 7
-	x ^= x << 17
-	*r = random(x)
-	return x * 0x2545f4914f6cdd1d
-}
-
 // RandomScript is a script of so many bytes.
 func RandomScript(seed uint64, bytes int) []byte {
-	r := newRandom(seed)
+	r := kit.NewRandom(seed)
 	script := make([]byte, bytes)
 	for i := range script {
-		script[i] = byte(r.next() >> 40)
+		script[i] = byte(r.Next() >> 40)
 	}
 	return script
 }

@@ -43,9 +43,9 @@ func testThreads(t T) {
 	var mu sync.Mutex
 	stride := sys.Addr(object.StrideOf(unsafe.Sizeof(thing{})))
 	together(threads, func(thread int) {
-		random := newRandom(uint64(thread) + 1)
+		random := kit.NewRandom(uint64(thread) + 1)
 		for i := 0; i < rounds; i++ {
-			n := random.next() >> 20
+			n := random.Next() >> 20
 			slot := n % boardSize
 			mu.Lock()
 			seen := board[slot]

@@ -8,15 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-uint32_t granary_sys_thread_id(void)
-{
-    static _Atomic uint32_t last;
-    static __thread uint32_t id;
-    if (id == 0)
-        id = atomic_fetch_add(&last, 1) + 1;
-    return id;
-}
-
 void mark_from_procedure(void *heap, uintptr_t marker, uintptr_t word)
     __asm__("granary_1internal_1core_1gc.Heap.MarkFromProcedure");
 
@@ -41,51 +32,6 @@ bool granary_gc_disclaim(uint32_t procedure, uintptr_t object)
 {
     atomic_fetch_add(&disclaimed, procedure);
     return *(uintptr_t *)object != 0;
-}
-
-/* Calls of the system that can be made to fail: times times, after they have worked after more times. */
-enum { RESERVE, COMMIT, DECOMMIT, CALLS };
-
-static struct {
-    long after, times, failed;
-} faults[CALLS];
-
-void granary_test_fail(long call, long after, long times)
-{
-    faults[call].after = after;
-    faults[call].times = times;
-    faults[call].failed = 0;
-}
-
-long granary_test_failed(long call) { return faults[call].failed; }
-
-static bool fails(int call)
-{
-    if (faults[call].times == 0)
-        return false;
-    if (faults[call].after > 0) {
-        faults[call].after--;
-        return false;
-    }
-    faults[call].times--;
-    faults[call].failed++;
-    return true;
-}
-
-uintptr_t real_sys_reserve(size_t bytes);
-bool real_sys_commit(uintptr_t address, size_t bytes);
-bool real_sys_decommit(uintptr_t address, size_t bytes);
-
-uintptr_t granary_sys_reserve(size_t bytes) { return fails(RESERVE) ? 0 : real_sys_reserve(bytes); }
-
-bool granary_sys_commit(uintptr_t address, size_t bytes)
-{
-    return !fails(COMMIT) && real_sys_commit(address, bytes);
-}
-
-bool granary_sys_decommit(uintptr_t address, size_t bytes)
-{
-    return !fails(DECOMMIT) && real_sys_decommit(address, bytes);
 }
 
 static bool expect_differences;
