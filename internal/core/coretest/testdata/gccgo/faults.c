@@ -1,5 +1,5 @@
-/* What every layer of the core calls when it is built by gccgo, for its tests: the glue's own sys.c, compiled with other
- * names for the calls that a test can make fail, and a double for the threads. */
+/* What every layer of the core calls when it is built by gccgo, for its tests: the glue's own sys.c, compiled with
+ * other names for the calls that a test can make fail, and a double for the threads. */
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
