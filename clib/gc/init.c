@@ -1,9 +1,8 @@
-/* The beginning. Any first call that needs the heap comes here, also from a constructor, from malloc, or from several
- * threads at once; what is called here may come back before it is done. */
+/* The beginning: any first call that needs the heap comes here; see once.h. */
 #include "collector.h"
+#include "once.h"
 
 #include <errno.h>
-#include <sched.h>
 
 _Atomic bool granary_gc_started;
 
@@ -31,17 +30,9 @@ static void start_heap(void)
 
 void granary_gc_start_slow(void)
 {
-    static atomic_int state; /* 0 before, 1 while one thread is at it, 2 done */
-    static _Atomic uint32_t starter;
-    int before = 0;
-    if (!atomic_compare_exchange_strong(&state, &before, 1)) {
-        while (before == 1 && atomic_load(&starter) != granary_sys_thread_id()) {
-            sched_yield();
-            before = atomic_load(&state);
-        }
+    static struct granary_once once;
+    if (!granary_once_begin(&once))
         return;
-    }
-    atomic_store(&starter, granary_sys_thread_id());
     int saved = errno;
     granary_gc_read_environment();
     start_heap();
@@ -52,7 +43,7 @@ void granary_gc_start_slow(void)
         granary_message("granary: libgc-%s in pid %d (%s)\n", GRANARY_VERSION, (int)granary_gc_process(),
                         program_invocation_short_name);
     atomic_store(&granary_gc_started, true);
-    atomic_store(&state, 2);
+    granary_once_done(&once);
     errno = saved;
 }
 

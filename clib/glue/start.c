@@ -1,12 +1,12 @@
 /* The start and the end of the process: what the environment asks for, fork, the report. */
 #include "core.h"
 #include "linear.h"
+#include "once.h"
 #include "report.h"
 
 #include <errno.h>
 #include <limits.h>
 #include <pthread.h>
-#include <sched.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
@@ -142,22 +142,14 @@ static void fork_child(void)
 
 void granary_start(void)
 {
-    static atomic_int state; /* 0 before, 1 while one thread is at it, 2 done */
-    static _Atomic uint32_t starter;
-    int before = 0;
-    if (!atomic_compare_exchange_strong(&state, &before, 1)) {
-        while (before == 1 && atomic_load(&starter) != granary_sys_thread_id()) {
-            sched_yield();
-            before = atomic_load(&state);
-        }
+    static struct granary_once once;
+    if (!granary_once_begin(&once))
         return;
-    }
-    atomic_store(&starter, granary_sys_thread_id());
     int saved = errno;
     read_options();
     granary_thread_start();
     granary_options.started = true;
-    atomic_store(&state, 2);
+    granary_once_done(&once);
     granary_system_start();
     process = getpid();
     __register_atfork(fork_prepare, fork_parent, fork_child, NULL);
