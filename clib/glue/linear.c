@@ -16,6 +16,8 @@
 /* A worker of zeros, and a table full of it. A worker is 128 bytes (worker.go). */
 static const uint64_t null_worker[128 / 8];
 
+/* An entry is what the worker's address is above that of the worker of zeros. So a table full of that one is all zeros,
+ * and costs the start of a program nothing. */
 struct table {
     uintptr_t workers[LINEARS_MOST];
     struct table *next;
@@ -23,9 +25,7 @@ struct table {
 };
 
 #define N (uintptr_t)null_worker
-#define N8 N, N, N, N, N, N, N, N
-#define N64 N8, N8, N8, N8, N8, N8, N8, N8
-static struct table null_table = {.workers = {N64, N64, N64, N64}};
+static struct table null_table;
 
 static __thread struct table *thread INITIAL_EXEC = &null_table;
 
@@ -43,7 +43,7 @@ struct linear *granary_linear_of(uintptr_t core) { return &linears[core_linear_t
 
 /* ---- what the core's fast paths call ---- */
 
-uintptr_t granary_glue_linear_worker(uint32_t tag) { return thread->workers[tag % LINEARS_MOST]; }
+uintptr_t granary_glue_linear_worker(uint32_t tag) { return N + thread->workers[tag % LINEARS_MOST]; }
 
 void granary_linear_set_word(void *word, uintptr_t value)
 {
@@ -70,8 +70,8 @@ static void unlist(struct table *table)
 static void drop_workers(struct table *table)
 {
     for (uint32_t tag = 0; tag < LINEARS_MOST; tag++)
-        if (table->workers[tag] != N && linears[tag].core != 0)
-            core_linear_drop_worker(linears[tag].core, table->workers[tag]);
+        if (table->workers[tag] != 0 && linears[tag].core != 0)
+            core_linear_drop_worker(linears[tag].core, N + table->workers[tag]);
 }
 
 /* The end of a thread. What its later destructors allocate makes another table, and the key's destructor runs again. */
@@ -95,7 +95,7 @@ static struct table *new_table(void)
         core_free(table); /* nobody would drop its workers */
         return NULL;
     }
-    memcpy(table->workers, null_table.workers, sizeof table->workers);
+    memset(table->workers, 0, sizeof table->workers);
     table->next = tables;
     table->previous = &tables;
     if (tables != NULL)
@@ -109,7 +109,7 @@ static struct table *new_table(void)
 static uintptr_t enter(uintptr_t linear)
 {
     uint32_t tag = core_linear_tag(linear) % LINEARS_MOST;
-    uintptr_t worker = thread->workers[tag];
+    uintptr_t worker = granary_glue_linear_worker(tag);
     if (LIKELY(worker != N))
         return worker;
     int saved = errno;
@@ -118,7 +118,7 @@ static uintptr_t enter(uintptr_t linear)
     if (thread != &null_table || new_table() != NULL) {
         worker = core_linear_add_worker(linear);
         if (worker != 0)
-            thread->workers[tag] = worker;
+            thread->workers[tag] = worker - N;
     }
     granary_linear_unlock();
     errno = saved;
@@ -193,7 +193,7 @@ EXPORT int granary_linear_destroy(granary_linear *linear)
         return -1;
     }
     for (struct table *t = tables; t != NULL; t = t->next)
-        t->workers[tag] = N;
+        t->workers[tag] = 0;
     core_linear_destroy(core);
     linears[tag].core = 0;
     granary_linear_unlock();
@@ -227,7 +227,7 @@ __attribute__((noinline)) int32_t granary_glue_linear_free_slow(uintptr_t linear
 {
     if (block == 0)
         return 0;
-    uintptr_t worker = thread->workers[core_linear_tag(linear) % LINEARS_MOST];
+    uintptr_t worker = granary_glue_linear_worker(core_linear_tag(linear));
     int32_t result = core_linear_free_slow(linear, worker == N ? 0 : worker, block);
     if (LIKELY(result == FREED))
         return 0;
