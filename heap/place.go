@@ -79,15 +79,7 @@ func (p *place) useHugePages(on bool) {
 }
 
 // memory takes zeroed memory outside of the Go heap, or returns 0.
-func memory(bytes uintptr) sys.Addr {
-	bytes = sys.AlignUp(bytes, sys.PageBytes())
-	start := sys.Reserve(bytes)
-	if start != 0 && !sys.Commit(start, bytes) {
-		sys.Release(start, bytes)
-		return 0
-	}
-	return start
-}
+func memory(bytes uintptr) sys.Addr { return sys.Map(sys.AlignUp(bytes, sys.PageBytes())) }
 
 // givePlace ends the core's heap: its memory goes back at once, its addresses wait for another one.
 func givePlace(p *place) {

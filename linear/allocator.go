@@ -55,12 +55,8 @@ func prepareRuns() error {
 		return nil
 	}
 	bytes := sys.AlignUp(unsafe.Sizeof(space.Space{}), sys.PageBytes())
-	memory := sys.Reserve(bytes)
+	memory := sys.Map(bytes)
 	if memory == 0 {
-		return ErrNoMemory
-	}
-	if !sys.Commit(memory, bytes) {
-		sys.Release(memory, bytes)
 		return ErrNoMemory
 	}
 	s := (*space.Space)(memory.Pointer())

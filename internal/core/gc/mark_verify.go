@@ -48,12 +48,8 @@ type reference struct {
 
 func (c *chunks) push(word uintptr) bool {
 	if c.last == 0 || (c.last+sys.WordBytes).Word() == chunkBytes {
-		chunk := sys.Reserve(chunkBytes)
+		chunk := sys.Map(chunkBytes)
 		if chunk == 0 {
-			return false
-		}
-		if !sys.Commit(chunk, chunkBytes) {
-			sys.Release(chunk, chunkBytes)
 			return false
 		}
 		chunk.SetWord(uintptr(c.last))

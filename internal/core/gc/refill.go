@@ -83,15 +83,22 @@ func (h *Heap) AllocSlow(c Cache, bytes uintptr, kind, flags uint32) (object sys
 	if c.isNone() || !h.kind(kind).cached(kind) {
 		return h.allocShared(kind, class, flags)
 	}
-	head := c.head(slotOf(kind, class))
-	if *head == 0 {
-		if need = h.refill(c, kind, class, flags); need != NeedNothing {
-			return 0, need
-		}
+	head, need := h.filledHead(c, kind, class, flags)
+	if need != NeedNothing {
+		return 0, need
 	}
 	object = *head
 	unchain(head, object, class)
 	return object, NeedNothing
+}
+
+// filledHead is the head of a cache's chain, which holds an object if need is NeedNothing.
+func (h *Heap) filledHead(c Cache, kind uint32, class uintptr, flags uint32) (head *sys.Addr, need uint32) {
+	head = c.head(slotOf(kind, class))
+	if *head == 0 {
+		need = h.refill(c, kind, class, flags)
+	}
+	return head, need
 }
 
 // refill fills a cache's empty chain.
@@ -294,11 +301,9 @@ func (h *Heap) AllocMany(c Cache, granules uintptr, kind, flags uint32) (first s
 	if c.isNone() || !h.kind(kind).cached(kind) {
 		return h.allocShared(kind, class, flags)
 	}
-	head := c.head(slotOf(kind, class))
-	if *head == 0 {
-		if need = h.refill(c, kind, class, flags); need != NeedNothing {
-			return 0, need
-		}
+	head, need := h.filledHead(c, kind, class, flags)
+	if need != NeedNothing {
+		return 0, need
 	}
 	// Nobody may stop this thread while the chain has no head.
 	if !sys.Lock(&c.state().busy) {

@@ -97,12 +97,8 @@ func (t *largeTable) growLocked() bool {
 		capacity = largeCapacityFirst
 	}
 	bytes := sys.AlignUp(capacity*largeEntryBytes, sys.PageBytes())
-	memory := sys.Reserve(bytes)
+	memory := sys.Map(bytes)
 	if memory == 0 {
-		return false
-	}
-	if !sys.Commit(memory, bytes) {
-		sys.Release(memory, bytes)
 		return false
 	}
 	t.entries, t.capacity = memory, capacity

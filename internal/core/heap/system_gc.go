@@ -86,12 +86,8 @@ func takeMapping(bytes uintptr) (sys.Addr, uintptr) {
 		return m.start, m.bytes
 	}
 	sys.Unlock(&system.lock)
-	start := sys.Reserve(bytes)
+	start := sys.Map(bytes)
 	if start == 0 {
-		return 0, 0
-	}
-	if !sys.Commit(start, bytes) {
-		sys.Release(start, bytes) // no program has seen an address of it
 		return 0, 0
 	}
 	return start, bytes
@@ -112,8 +108,8 @@ func systemSmall(size uintptr) sys.Addr {
 	}
 	bytes := sys.Addr(1) << shift
 	if system.chunkNext+bytes > system.chunkEnd {
-		chunk := sys.Reserve(systemChunkBytes)
-		if chunk == 0 || !sys.Commit(chunk, systemChunkBytes) {
+		chunk := sys.Map(systemChunkBytes)
+		if chunk == 0 {
 			sys.Unlock(&system.lock)
 			return 0
 		}

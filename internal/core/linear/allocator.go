@@ -114,12 +114,8 @@ func New(s *space.Space, c Config) *Allocator {
 	if c.Blocks > BlocksMost || c.Growth > GrowthMost || c.BlockBytes > BlockMostBytes || c.MaxAge > 1<<20 {
 		return nil
 	}
-	start := sys.Reserve(memoryBytes)
+	start := sys.Map(memoryBytes)
 	if start == 0 {
-		return nil
-	}
-	if !sys.Commit(start, memoryBytes) {
-		sys.Release(start, memoryBytes)
 		return nil
 	}
 	a := (*Allocator)(start.Pointer())
@@ -152,8 +148,8 @@ const (
 // NewClosed makes an allocator that has neither memory nor a space. Its workers, used by index, refuse every request
 // and every address on the fast paths. It stands in for one that is destroyed.
 func NewClosed() *Allocator {
-	start := sys.Reserve(memoryBytes)
-	if start == 0 || !sys.Commit(start, memoryBytes) {
+	start := sys.Map(memoryBytes)
+	if start == 0 {
 		return nil
 	}
 	return (*Allocator)(start.Pointer())

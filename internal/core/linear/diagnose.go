@@ -26,12 +26,8 @@ const (
 // makeTags makes the table of a block, large enough for all that the block may become: others read it at any time
 // (Next), so it stays where it is. It returns false if there is no memory.
 func (a *Allocator) makeTags(b *block) bool {
-	tags := sys.Reserve(a.requestMost / tagsBlocks)
+	tags := sys.Map(a.requestMost / tagsBlocks)
 	if tags == 0 {
-		return false
-	}
-	if !sys.Commit(tags, a.requestMost/tagsBlocks) {
-		sys.Release(tags, a.requestMost/tagsBlocks)
 		return false
 	}
 	atomic.StoreUintptr((*uintptr)(&b.tags), uintptr(tags))

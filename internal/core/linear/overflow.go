@@ -109,12 +109,8 @@ func (a *Allocator) AddOverflow(p sys.Addr, bytes uintptr, site uint32) bool {
 // enlarge gives the shard a table of so many entries, unless somebody else did so meanwhile. No lock is held while the
 // system works.
 func (s *shard) enlarge(capacity uintptr) bool {
-	table := sys.Reserve(capacity * entryBytes)
+	table := sys.Map(capacity * entryBytes)
 	if table == 0 {
-		return false
-	}
-	if !sys.Commit(table, capacity*entryBytes) {
-		sys.Release(table, capacity*entryBytes)
 		return false
 	}
 	if !sys.Lock(&s.lock) {

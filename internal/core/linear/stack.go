@@ -77,15 +77,12 @@ func NewStack(a *Allocator, initial uintptr) *Stack {
 	}
 	initial = sys.AlignUp(initial, stackStepBytes)
 	page := sys.PageBytes()
-	memory := sys.Reserve(sys.AlignUp(unsafe.Sizeof(Stack{}), page))
+	memory := sys.Map(sys.AlignUp(unsafe.Sizeof(Stack{}), page))
 	if memory == 0 {
 		return nil
 	}
 	runs := a.runs()
-	ref := space.Ref(0)
-	if sys.Commit(memory, sys.AlignUp(unsafe.Sizeof(Stack{}), page)) {
-		ref = runs.Take(uint32(sys.AlignUp(2*initial, space.GranuleBytes)>>space.GranuleShift), 1)
-	}
+	ref := runs.Take(uint32(sys.AlignUp(2*initial, space.GranuleBytes)>>space.GranuleShift), 1)
 	if ref == 0 && runs.Base != 0 {
 		sys.Release(memory, sys.AlignUp(unsafe.Sizeof(Stack{}), page))
 		return nil

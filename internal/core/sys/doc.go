@@ -11,6 +11,7 @@
 //	                                       meanwhile reads what was there or zero
 //	Uncommit  committed     -> reserved    the same, but they must be committed again before they are touched
 //	Release   any           -> nothing     all that one Reserve took, on Windows
+//	Map       nothing       -> committed   Reserve and Commit in one
 //	MapAt     nothing       -> committed   at these very addresses, if nobody else has them
 //
 // No function here allocates. Addr is an address that the compilers do not take for a Go pointer: stored state
