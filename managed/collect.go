@@ -143,7 +143,12 @@ func (h *Heap) CollectIncremental(most time.Duration) bool {
 		h.collecting.Unlock()
 		return more
 	}
-	over := h.sliceLocked(most, CauseCall)
+	return !h.sliceAndUnlock(most, CauseCall)
+}
+
+// sliceAndUnlock is sliceLocked; then it gives collecting up, and tells of the collection if this was its end.
+func (h *Heap) sliceAndUnlock(most time.Duration, cause Cause) (over bool) {
+	over = h.sliceLocked(most, cause)
 	done := Collection{}
 	if over {
 		done = h.endCycle()
@@ -152,7 +157,7 @@ func (h *Heap) CollectIncremental(most time.Duration) bool {
 	if over {
 		h.tell(done)
 	}
-	return !over
+	return over
 }
 
 // CollectIncremental is Heap.CollectIncremental. It is a safepoint.

@@ -89,14 +89,6 @@ func (m *Mutator) work(seen uint64) {
 			h.pacer.plan(h, &s)
 		}
 		h.pacer.due.Store(max(h.pacer.every.Load(), leastEvery))
-		over := h.sliceLocked(time.Duration(h.slice.Load()), CauseAllocation)
-		done := Collection{}
-		if over {
-			done = h.endCycle()
-		}
-		h.collecting.Unlock()
-		if over {
-			h.tell(done)
-		}
+		h.sliceAndUnlock(time.Duration(h.slice.Load()), CauseAllocation)
 	})
 }
