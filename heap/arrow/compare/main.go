@@ -54,16 +54,8 @@ func run(rounds int, csv string) error {
 			}})
 		}
 	}
-	rows, err := measure.Take(rounds, cases)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("CPU nanoseconds a step, medians of %d rounds\n\n", rounds)
-	measure.WriteTable(os.Stdout, rows, measure.CPUColumn)
-	if csv == "" {
-		return nil
-	}
-	return measure.SaveCSV(csv, rows)
+	_, err = measure.Compare(os.Stdout, "step", rounds, cases, csv)
+	return err
 }
 
 // workload makes so many steps with an allocator.

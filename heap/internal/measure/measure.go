@@ -71,6 +71,21 @@ func Take(rounds int, cases []Case) ([]Row, error) {
 	return rows, nil
 }
 
+// Compare takes all cases, prints the medians of their processor time to w, in nanoseconds a unit, and keeps all rows
+// in the file csv if that is not empty.
+func Compare(w io.Writer, unit string, rounds int, cases []Case, csv string) ([]Row, error) {
+	rows, err := Take(rounds, cases)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(w, "CPU nanoseconds a %s, medians of %d rounds\n\n", unit, rounds)
+	WriteTable(w, rows, CPUColumn)
+	if csv == "" {
+		return rows, nil
+	}
+	return rows, SaveCSV(csv, rows)
+}
+
 // Median is the median of the column of a workload and a peer, 0 if there is none.
 func Median(rows []Row, workload, peer string, column func(Row) float64) float64 {
 	var values []float64

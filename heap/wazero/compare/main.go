@@ -66,16 +66,8 @@ func run(rounds int, csv string) error {
 			}})
 		}
 	}
-	rows, err := measure.Take(rounds, cases)
-	if err != nil {
-		return err
-	}
-	fmt.Printf("CPU nanoseconds a module, medians of %d rounds\n\n", rounds)
-	measure.WriteTable(os.Stdout, rows, measure.CPUColumn)
-	if csv == "" {
-		return nil
-	}
-	return measure.SaveCSV(csv, rows)
+	_, err = measure.Compare(os.Stdout, "module", rounds, cases, csv)
+	return err
 }
 
 // instances instantiates the module so often, one after the other.

@@ -125,18 +125,13 @@ func run(rounds int, csv string) error {
 			}
 		}
 	}
-	rows, err := measure.Take(rounds, cases)
+	rows, err := measure.Compare(os.Stdout, "statement", rounds, cases, csv)
 	if err != nil {
 		return err
 	}
-	fmt.Printf("CPU nanoseconds a statement, medians of %d rounds\n\n", rounds)
-	measure.WriteTable(os.Stdout, rows, measure.CPUColumn)
 	fmt.Printf("\nWall nanoseconds a statement\n\n")
 	measure.WriteTable(os.Stdout, rows, measure.WallColumn)
-	if csv == "" {
-		return nil
-	}
-	return measure.SaveCSV(csv, rows)
+	return nil
 }
 
 const statements = 20_000
