@@ -27,36 +27,24 @@ const mostBytes = 1 << 45
 // Alloc makes an object of at least size bytes at a multiple of 16. It is a safepoint. The object is safe until the
 // mutator's next one; then it must be reachable. Errors are ErrSize, ErrKind, ErrNoMemory and ErrLimit.
 func (m *Mutator) Alloc(size int, kind Kind) (unsafe.Pointer, error) {
-	if uint(size) < core.SmallMaxBytes {
-		if object := m.tryAlloc(uintptr(size), kind); object != 0 {
+	if uint(size) < core.SmallMaxBytes && m.heap.stop.Load() == 0 && m.cache != 0 {
+		if object := m.heap.core.Alloc(m.cache, uintptr(size), uint32(kind)); object != 0 {
 			return object.Pointer(), nil
 		}
 	}
-	object, err := m.allocSlow(size, kind)
-	if err != nil {
-		return nil, err
+	if kind > PointerFreeUncollectable && !m.heap.hasKind(kind) {
+		return nil, ErrKind
 	}
-	return object.Pointer(), nil
+	return m.allocSlow(size, kind)
 }
 
-// tryAlloc takes an object from the mutator's cache, 0 if there is none or a collection waits.
-func (m *Mutator) tryAlloc(size uintptr, kind Kind) sys.Addr {
-	if m.heap.stop.Load() != 0 || m.cache == 0 {
-		return 0
-	}
-	return m.heap.core.Alloc(m.cache, size, uint32(kind))
-}
-
-// allocSlow is for all that the mutator's cache cannot serve.
+// allocSlow is for all that the mutator's cache cannot serve. The kind is one that the heap has.
 //
 //go:noinline
-func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
+func (m *Mutator) allocSlow(size int, kind Kind) (unsafe.Pointer, error) {
 	h := m.heap
 	if size < 0 || size > mostBytes {
-		return 0, ErrSize
-	}
-	if kind > PointerFreeUncollectable && !h.hasKind(kind) {
-		return 0, ErrKind
+		return nil, ErrSize
 	}
 	m.Safepoint()
 	m.pace(size)
@@ -65,7 +53,7 @@ func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
 		switch {
 		case object != 0:
 			h.arm()
-			return object, nil
+			return object.Pointer(), nil
 		case need == core.NeedCollect && m.startSlices():
 			// Marking goes on with the next allocations; this one takes new memory.
 			collected = true
@@ -78,7 +66,7 @@ func (m *Mutator) allocSlow(size int, kind Kind) (sys.Addr, error) {
 			m.collect(CauseMemory) // what the collection that is going on would not free
 			asked = true
 		default:
-			return 0, h.whyNot(size)
+			return nil, h.whyNot(size)
 		}
 	}
 }

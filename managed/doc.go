@@ -47,9 +47,9 @@
 //
 // One Make:
 //
-//  1. kindFor finds the kind of the type in a small table; the first time reflection looks at its fields.
-//  2. tryAlloc looks whether a collection waits, and takes the first object off the chain of the kind and size in the
-//     mutator's cache.
+//  1. Make is inlined into its caller, and calls make with the type, which is looked up in a small table of the
+//     mutator. make looks whether a collection waits, and takes the first object off the type's chain in the cache.
+//  2. kindFor finds the kind of a type that is not in the table; the first time reflection looks at its fields.
 //  3. allocSlow: the mutator takes the cache of its P if it has none. The core fills it by sweeping, from free blocks,
 //     or with new memory. If it says that a collection is due, the mutator goes away (Blocking) and collects. A mutator
 //     that goes away leaves its cache to the P that it runs on.

@@ -55,7 +55,6 @@ type Heap struct {
 
 	typesMu sync.Mutex
 	types   types
-	quick   [quickKinds]atomic.Uintptr
 
 	handles, weak handleTable
 	rootsMu       sync.Mutex

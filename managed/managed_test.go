@@ -295,10 +295,7 @@ func TestMoreTypesThanKinds(t *testing.T) {
 			rooted := must(NewHandle(m, kept.Get(), Normal))
 			lost = must(NewHandle(m, must(Make[node](m)), WeakShort))
 			noise := uintptr(unsafe.Pointer(lost.Get()))
-			p := must(m.Alloc(int(shape.Size()), k.kind))
-			if k.descriptor != 0 {
-				p = must(m.allocDescribed(int(shape.Size()), k))
-			}
+			p := must(m.allocTyped(int(shape.Size()), k))
 			root = must(NewHandle(m, (*node)(p), Normal))
 			words := unsafe.Slice((*uintptr)(p), i+2)
 			words[i] = uintptr(unsafe.Pointer(rooted.Get()))

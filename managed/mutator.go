@@ -20,6 +20,8 @@ type Mutator struct {
 	cache      core.Cache // while it runs, from its first allocation on; else 0
 	finalizing sys.Addr   // the object whose finalizer it runs: a root
 	index      int        // in world.mutators; under world.mu
+
+	quick [quickTypes]quickType
 }
 
 // Attach makes the calling goroutine a mutator, until Detach, which must come before the goroutine ends: collections

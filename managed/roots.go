@@ -77,7 +77,7 @@ func (h *Heap) eachRange(f func(from, to sys.Addr) bool) {
 		}
 	}
 	for _, s := range h.roots.stacks {
-		if !f(s.base, s.base+sys.Addr(uintptr(s.length)*wordBytes)) {
+		if !f(s.base, s.top) {
 			return
 		}
 	}

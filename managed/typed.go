@@ -2,9 +2,9 @@ package managed
 
 import (
 	"math"
+	"reflect"
 	"unsafe"
 
-	core "granary/internal/core/gc"
 	"granary/internal/core/sys"
 )
 
@@ -12,40 +12,37 @@ import (
 // safepoint: the object is safe until the next one, as Alloc says. Types that contain Go pointers are refused with a
 // *PointerError, which names the field.
 func Make[T any](m *Mutator) (*T, error) {
-	var none *T
-	key := typeAddr(none)
-	entry := m.heap.quickSlot(key).Load()
-	kind := Kind(entry & (quickSlice - 1))
-	if entry&^(quickSlice-1) == quickEntry(key, 0) && kind != PointerFree &&
-		unsafe.Sizeof(*none) < core.SmallMaxBytes {
-		if object := m.tryAlloc(unsafe.Sizeof(*none), kind); object != 0 {
-			return (*T)(object.Pointer()), nil
-		}
-	}
-	return makeSlow[T](m)
+	p, err := m.make((*T)(nil)) // small enough to be inlined
+	return (*T)(p), err
 }
 
-// makeSlow is for types that are new to the heap, hold no addresses, or are large, and if no object is at hand.
-func makeSlow[T any](m *Mutator) (*T, error) {
-	k, err := kindFor[T](m.heap, 0)
+// make is Make for the type that pointers of none's type point to.
+func (m *Mutator) make(none any) (unsafe.Pointer, error) {
+	key := typeAddr(none)
+	q := m.quickSlot(key)
+	if q.key == key && m.cache != 0 && m.heap.stop.Load() == 0 {
+		if object := m.cache.Take(q.chain); object != 0 {
+			return object.Pointer(), nil
+		}
+	}
+	return m.makeSlow(none)
+}
+
+// makeSlow is for types that are new to the mutator, or of which no cache has objects, and if no object is at hand.
+//
+//go:noinline
+func (m *Mutator) makeSlow(none any) (unsafe.Pointer, error) {
+	k, err := m.kindFor(none, 0)
 	if err != nil {
 		return nil, err
 	}
-	if k.descriptor != 0 {
-		p, err := m.allocDescribed(int(unsafe.Sizeof(*(*T)(nil))), k)
-		return (*T)(p), err
-	}
-	p, err := m.Alloc(int(unsafe.Sizeof(*(*T)(nil))), k.kind)
-	if k.kind == PointerFree && err == nil {
-		clear(unsafe.Slice((*T)(p), 1))
-	}
-	return (*T)(p), err
+	return m.allocTyped(int(reflect.TypeOf(none).Elem().Size()), k)
 }
 
 // MakeSlice makes an array of length zero Ts in the heap, and returns it as a slice whose capacity is its length; it is
 // to Make what make is to new. A slice of no Ts has no object.
 func MakeSlice[T any](m *Mutator, length int) ([]T, error) {
-	k, err := kindFor[T](m.heap, quickSlice)
+	k, err := m.kindFor((*T)(nil), quickSlice)
 	if err != nil {
 		return nil, err
 	}
@@ -56,24 +53,18 @@ func MakeSlice[T any](m *Mutator, length int) ([]T, error) {
 	if length*size == 0 {
 		return make([]T, length), nil
 	}
-	var p unsafe.Pointer
-	if k.descriptor != 0 {
-		p, err = m.allocDescribed(length*size, k)
-	} else {
-		p, err = m.Alloc(length*size, k.kind)
-	}
+	p, err := m.allocTyped(length*size, k)
 	if err != nil {
 		return nil, err
 	}
-	s := unsafe.Slice((*T)(p), length)
-	if k.kind == PointerFree {
-		clear(s)
-	}
-	return s, nil
+	return unsafe.Slice((*T)(p), length), nil
 }
 
-// allocDescribed makes an object that ends with its descriptor.
-func (m *Mutator) allocDescribed(size int, k typeKind) (unsafe.Pointer, error) {
+// allocTyped makes an object of a kind for types, which may have to end with its descriptor.
+func (m *Mutator) allocTyped(size int, k typeKind) (unsafe.Pointer, error) {
+	if k.descriptor == 0 {
+		return m.Alloc(size, k.kind)
+	}
 	p, err := m.Alloc(size+int(wordBytes), k.kind)
 	if err == nil {
 		object := addrOf(p)

@@ -2,9 +2,9 @@ package managed
 
 import (
 	"reflect"
-	"sync/atomic"
 	"unsafe"
 
+	core "granary/internal/core/gc"
 	"granary/internal/core/sys"
 )
 
@@ -34,24 +34,28 @@ type typeKind struct {
 	descriptor uintptr // perObject: of the object, else 0
 }
 
-// quickKinds are a small table in front, in each heap, by the address of the type's description, which is the upper
-// part of an entry; bit 7 says that it is for slices, bits 0 to 6 are the kind.
+// quickType is an entry of a small table in front, in each mutator, by the address of the type's description.
+type quickType struct {
+	key   uintptr    // that address, plus quickSlice for slices; 0: none
+	chain core.Chain // of single values
+	kind  Kind
+}
+
 const (
-	quickKinds = 256
-	quickSlice = 1 << 7
-	quickShift = 8
+	quickTypes = 64
+	quickSlice = 1
 )
 
-func quickEntry(key, slice uintptr) uintptr { return key<<quickShift | slice }
-
-func (h *Heap) quickSlot(key uintptr) *atomic.Uintptr { return &h.quick[key>>5%quickKinds] }
+func (m *Mutator) quickSlot(key uintptr) *quickType { return &m.quick[key>>5%quickTypes] }
 
 // typeAddr is the address of the description of a value's type: the first word of an interface.
 func typeAddr(v any) uintptr { return *(*uintptr)(unsafe.Pointer(&v)) }
 
+// startTypes makes the kind of objects that are zeros at first and hold no addresses.
 func (h *Heap) startTypes() {
+	plain, _ := h.core.NewKind(0, false, true)
 	h.types = types{
-		byDescriptor: map[uintptr]Kind{},
+		byDescriptor: map[uintptr]Kind{0: Kind(plain)},
 		known:        map[typeKey]typeKind{},
 		names:        map[Kind][]string{},
 	}
@@ -88,16 +92,18 @@ func (h *Heap) hasKind(kind Kind) bool {
 	return h.types.names[kind] != nil
 }
 
-// kindFor is how objects of type T are made; slice is quickSlice for slices of them, else 0.
-func kindFor[T any](h *Heap, slice uintptr) (typeKind, error) {
-	var none *T
-	key := typeAddr(none)
-	if entry := h.quickSlot(key).Load(); entry&^(quickSlice-1) == quickEntry(key, slice) {
-		return typeKind{kind: Kind(entry & (quickSlice - 1))}, nil
+// kindFor is how objects of the type that pointers of none's type point to are made, or slices of it if slice is
+// quickSlice instead of 0.
+func (m *Mutator) kindFor(none any, slice uintptr) (typeKind, error) {
+	key := typeAddr(none) | slice
+	q := m.quickSlot(key)
+	if q.key == key {
+		return typeKind{kind: q.kind}, nil
 	}
-	k, err := h.kindForType(reflect.TypeFor[T](), slice != 0)
+	t := reflect.TypeOf(none).Elem()
+	k, err := m.heap.kindForType(t, slice != 0)
 	if err == nil && k.descriptor == 0 {
-		h.quickSlot(key).Store(quickEntry(key, slice) | uintptr(k.kind))
+		*q = quickType{key, m.heap.core.ChainOf(t.Size(), uint32(k.kind)), k.kind}
 	}
 	return k, err
 }
@@ -129,7 +135,7 @@ func (h *Heap) kindForType(t reflect.Type, slice bool) (typeKind, error) {
 func (h *Heap) makeKind(l *layout, slice bool) (typeKind, error) {
 	switch {
 	case l.count == 0:
-		return typeKind{kind: PointerFree}, nil
+		return typeKind{kind: h.types.byDescriptor[0]}, nil
 	case l.count == l.words:
 		return typeKind{kind: Conservative}, nil // all words are addresses
 	}

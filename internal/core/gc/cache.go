@@ -16,8 +16,9 @@ const CacheBytes = cacheBytes
 
 // cacheState is what lies there.
 //
-//	busy   held by the cache's user while it refills or frees; by whoever stops all users (Hold)
-//	heads  the cache's user
+//	noHead  nobody: it is 0
+//	busy    held by the cache's user while it refills or frees; by whoever stops all users (Hold)
+//	heads   the cache's user
 //
 // A head is the address of the next free object, 0 for none. The first word of a free object says where the one behind
 // it is:
@@ -30,12 +31,13 @@ const CacheBytes = cacheBytes
 // of pop and push, and its chains then walked: at each moment the head names a proper chain, which may still hold the
 // object that is being taken.
 type cacheState struct {
+	noHead   sys.Addr
 	next     Cache // of all caches of the heap; const
 	nextFree Cache // of those without a user; under Heap.cachesLock
 	busy     uint32
 	used     uint32  // 1 while it has a user; under Heap.cachesLock
 	freed    uintptr // bytes freed since a chain was last handed over; the user's
-	_        [32]byte
+	_        [24]byte
 	heads    [cachedKinds << classShift]sys.Addr
 }
 
@@ -70,19 +72,44 @@ func (h *Heap) Alloc(c Cache, bytes uintptr, kind uint32) sys.Addr {
 	if object == 0 {
 		return 0
 	}
-	unchain(head, object, class)
+	unchain(head, object, granulesOf(class)<<granuleShift)
 	return object
 }
 
-// unchain takes the first object off a chain.
-func unchain(head *sys.Addr, object sys.Addr, class uintptr) {
+// Chain is where the chain of a kind and size is in every cache: for callers that allocate more than one object of
+// them. The zero Chain is that of no objects.
+type Chain struct{ at, bytes uint16 }
+
+// ChainOf is the chain from which Alloc takes such objects; the zero Chain if it takes none.
+func (h *Heap) ChainOf(bytes uintptr, kind uint32) Chain {
+	if bytes >= SmallMaxBytes || kind >= cachedKinds {
+		return Chain{}
+	}
+	class := classFor((bytes + h.rounding) >> granuleShift)
+	return Chain{
+		at:    uint16(headsAt + slotOf(kind, class)*sys.WordBytes),
+		bytes: uint16(granulesOf(class) << granuleShift),
+	}
+}
+
+// Take is Alloc of an object of a chain.
+func (c Cache) Take(from Chain) (object sys.Addr) {
+	head := (*sys.Addr)((sys.Addr(c) + sys.Addr(from.at)).Pointer())
+	if object = *head; object != 0 {
+		unchain(head, object, uintptr(from.bytes))
+	}
+	return object
+}
+
+// unchain takes the first object off a chain of objects of that many bytes.
+func unchain(head *sys.Addr, object sys.Addr, bytes uintptr) {
 	link := object.Word()
 	if link == 0 {
-		*head = object + sys.Addr(granulesOf(class)<<granuleShift)
+		*head = object + sys.Addr(bytes)
 		return
 	}
 	// The next allocation reads its first word, and the program all of it.
-	sys.Prefetch(sys.Addr(link))
+	sys.PrefetchInline(sys.Addr(link))
 	*head = sys.Addr(link &^ endOfChain)
 	sys.CompilerBarrier()
 	object.SetWord(0)

@@ -88,7 +88,7 @@ func (h *Heap) AllocSlow(c Cache, bytes uintptr, kind, flags uint32) (object sys
 		return 0, need
 	}
 	object = *head
-	unchain(head, object, class)
+	unchain(head, object, granulesOf(class)<<granuleShift)
 	return object, NeedNothing
 }
 
@@ -278,7 +278,7 @@ func (h *Heap) allocShared(kind uint32, class uintptr, flags uint32) (object sys
 		shared.count = w.objects
 	}
 	object = shared.head
-	unchain(&shared.head, object, class)
+	unchain(&shared.head, object, granulesOf(class)<<granuleShift)
 	shared.count--
 	h.pace.allocated += granulesOf(class) << granuleShift
 	if h.kind(kind).uncollectable {

@@ -7,6 +7,10 @@ package sys
 //extern granary_sys_prefetch
 func Prefetch(addr Addr)
 
+// PrefetchInline is Prefetch for lines that are most often in the cache already: where that takes a call, it does
+// nothing.
+func PrefetchInline(addr Addr) { Prefetch(addr) }
+
 // PrefetchWrite is Prefetch for a line that will be written, and that other processors may have.
 //
 //extern granary_sys_prefetch_write
