@@ -74,14 +74,15 @@ type Collection struct {
 
 // cycle is the collection that is going on. Under Heap.collecting.
 //
-//	active   from the first pause to the last
-//	sliced   the mutators ran since
+//	active   from the first pause until all blocks are sorted
+//	marked   from the last pause on: blocks are being sorted, and the mutators run
+//	sliced   the mutators ran before the last pause
 type cycle struct {
-	active, sliced bool
-	helpers        int
-	began          time.Time
-	at             Collection
-	lost           sys.Addr // WithVerify: an object that should have been marked
+	active, marked, sliced bool
+	helpers                int
+	began                  time.Time
+	at                     Collection
+	lost                   sys.Addr // WithVerify: an object that should have been marked
 }
 
 // OnCollect has f called after each collection, by the goroutine that made it, while that is no mutator. f may allocate
@@ -115,7 +116,10 @@ func (h *Heap) collect(cause Cause, seen uint64) {
 	var done []Collection
 	if h.cycle.active {
 		// What died since it began is not found by it: a call wants that too.
-		h.pause(func() { h.endMarking() })
+		if !h.cycle.marked {
+			h.pause(func() { h.endMarking() })
+		}
+		h.core.Sort(0)
 		done = append(done, h.endCycle())
 	}
 	if len(done) == 0 || cause != CauseAllocation {
@@ -124,6 +128,7 @@ func (h *Heap) collect(cause Cause, seen uint64) {
 			h.drain(0)
 			h.endMarking()
 		})
+		h.core.Sort(0)
 		done = append(done, h.endCycle())
 	}
 	h.collecting.Unlock()
@@ -166,22 +171,25 @@ func (m *Mutator) CollectIncremental(most time.Duration) (more bool) {
 	return more
 }
 
-// sliceLocked marks for some time, and reports whether marking is over. collecting is held.
+// sliceLocked marks or sorts for some time, and reports whether the collection is over. collecting is held.
 func (h *Heap) sliceLocked(most time.Duration, cause Cause) (over bool) {
 	deadline := sys.Now() + uint64(max(most, 0))
+	if h.cycle.marked {
+		return h.core.Sort(deadline)
+	}
 	h.pause(func() {
 		if !h.cycle.active {
 			// To wake helpers and to wait for them takes too much of a slice.
 			h.beginMarking(cause, 0)
 		}
-		if over = h.drain(max(deadline, 1)); over {
+		if h.drain(max(deadline, 1)) {
 			h.endMarking()
 		} else if !h.cycle.sliced {
 			h.cycle.sliced = true
 			barriers.Add(1)
 		}
 	})
-	return over
+	return h.cycle.marked && h.core.Sort(deadline)
 }
 
 // pause stops the mutators, calls f with the core held, and lets them run again.
@@ -232,7 +240,7 @@ func (h *Heap) drain(deadline uint64) bool {
 	return done
 }
 
-// endMarking finishes the marking that is left, and makes what is not marked free.
+// endMarking finishes the marking that is left: what is not marked is free then.
 func (h *Heap) endMarking() {
 	h.drain(0)
 	if h.options.verify != nil {
@@ -243,11 +251,12 @@ func (h *Heap) endMarking() {
 	if h.cycle.sliced {
 		barriers.Add(-1)
 	}
-	h.cycle.active = false
+	h.cycle.marked = true
 }
 
-// endCycle counts a collection when the mutators run again.
+// endCycle counts a collection when all blocks are sorted.
 func (h *Heap) endCycle() Collection {
+	h.cycle.active, h.cycle.marked = false, false
 	h.collections.Add(1)
 	var s core.Stats
 	h.core.ReadStats(&s)

@@ -60,8 +60,8 @@
 //  2. beginMarking empties the caches and gives the roots to the core.
 //  3. drain marks, with helpers in proportion to what is alive; in slices if the heap has a time slice, between which
 //     the mutators run.
-//  4. endMarking has the core see to weak references and finalizers, and sort its blocks; sweeping is left to
-//     allocations.
+//  4. endMarking has the core see to weak references and finalizers. When the mutators run again it sorts its blocks,
+//     in slices too; sweeping is left to allocations.
 //  5. tell starts a goroutine for finalizers, a timer for the release of free memory, and calls observers.
 //
 // docs/design/managed.md gives the reasons and the figures.

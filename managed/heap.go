@@ -155,7 +155,7 @@ func (h *Heap) Close() error {
 	if !first {
 		return nil
 	}
-	if h.cycle.active {
+	if h.cycle.active && !h.cycle.marked {
 		h.endMarking()
 	}
 	if h.options.verify != nil {

@@ -52,17 +52,20 @@ func (m *Mutator) startSlices() bool {
 	if h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
 		return false
 	}
-	if h.core.IsMarking() {
+	if h.inCycle() {
 		return true
 	}
 	m.work(h.collections.Load())
 	return true
 }
 
+// inCycle reports whether a collection is going on.
+func (h *Heap) inCycle() bool { return h.core.IsMarking() || h.core.IsSorting() }
+
 // pace makes a slice of the collection that is going on, if one is due when size more bytes are allocated.
 func (m *Mutator) pace(size int) {
 	h := m.heap
-	if !h.core.IsMarking() || h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
+	if !h.inCycle() || h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
 		return
 	}
 	if h.pacer.due.Add(-max(int64(size), refillBytes)) < 0 {

@@ -5,7 +5,8 @@
  *   3. Under the loader's lock: the loaded objects are looked at, the world is stopped.
  *   4. The core is held. BeginCycle; uncollectable objects, static data, the hook for further roots, which marks the
  *      stacks, too; Drain with helpers; FinishMarking.
- *   5. The world goes on. StartSweep, with the core held still.
+ *   5. The world goes on. StartSweep, and no core is held any more; Sort, in pieces, between which others allocate. A
+ *      collection in slices is open until that is done, too.
  *   6. Without any lock: finalizers or their notifier, helpers if they are worth it, memory that is not needed.
  */
 #include "collector.h"
@@ -22,14 +23,16 @@ struct cycle {
 };
 
 enum { LOCK_NANOSECONDS = 1000000000 };
+enum { NOT_OPEN, MARKING, SORTING };
 enum { SLICES_MOST = 2000 }; /* then a collection is finished, however long that takes */
 
 _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
 uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;
 static uintptr_t driver_sp;
 static bool stacks_are_marked;
-static _Atomic bool is_open;
-static unsigned slices;  /* of the open collection */
+static _Atomic uint32_t phase; /* of the open collection, which goes on in slices */
+static struct cycle last;      /* whose blocks are sorted, once marking is over */
+static unsigned slices;        /* of the open collection */
 static int partial_ones; /* since the last full collection */
 static GC_start_callback_proc start_callback;
 static GC_on_collection_event_proc on_event;
@@ -39,7 +42,7 @@ GC_start_callback_proc GC_get_start_callback(void) { return start_callback; }
 void GC_set_on_collection_event(GC_on_collection_event_proc callback) { on_event = callback; }
 GC_on_collection_event_proc GC_get_on_collection_event(void) { return on_event; }
 
-bool granary_gc_is_open(void) { return atomic_load_explicit(&is_open, memory_order_relaxed); }
+bool granary_gc_is_open(void) { return atomic_load_explicit(&phase, memory_order_relaxed) != NOT_OPEN; }
 
 static void event(GC_EventType type)
 {
@@ -86,7 +89,7 @@ static bool begin(bool full)
 
 static void finish(void)
 {
-    if (is_open) { /* the program ran meanwhile: what it wrote, and the roots, are looked at once more */
+    if (phase == MARKING) { /* the program ran meanwhile: what it wrote, and the roots, are looked at once more */
         granary_gc_writes_take(UINTPTR_MAX, core_gc_rescan_block);
         mark_all_roots();
     }
@@ -101,7 +104,7 @@ static void finish(void)
 static bool mark(struct cycle *cycle)
 {
     uint64_t limit;
-    if (!is_open) {
+    if (phase == NOT_OPEN) {
         cycle->partial = begin(cycle->full);
         mark_all_roots();
         slices = 0;
@@ -112,12 +115,12 @@ static bool mark(struct cycle *cycle)
         /* Helpers would make the slice shorter, but waiting for all of them to leave makes it longer. */
         granary_gc_dismiss_helpers();
         if (!core_gc_drain(cycle->stopped_at + limit)) {
-            is_open = true;
+            phase = MARKING;
             return false;
         }
     }
     finish();
-    is_open = false;
+    phase = NOT_OPEN;
     return true;
 }
 
@@ -214,23 +217,36 @@ static uintptr_t least_target(void)
     return running > 1 ? with_several : 0;
 }
 
-static void sweep(struct cycle *cycle)
+/* A slice ends when its time is up, before all blocks are sorted perhaps. */
+static void sort(const struct cycle *cycle)
+{
+    uint64_t limit;
+    bool limited = cycle->request->slice && granary_gc_has_time_limit(&limit);
+    phase = SORTING;
+    if (!core_gc_sort(limited ? cycle->stopped_at + limit : 0))
+        return;
+    phase = NOT_OPEN;
+    GC_gc_no++;
+    event(GC_EVENT_RECLAIM_END);
+    if (granary_gc_options.print_stats)
+        print_stats(&last);
+    note_figures();
+    event(GC_EVENT_END);
+}
+
+static void sweep(const struct cycle *cycle)
 {
     event(GC_EVENT_RECLAIM_START);
     core_gc_set_least_target(least_target());
     core_gc_start_sweep();
     core_gc_unhold();
-    GC_gc_no++;
-    event(GC_EVENT_RECLAIM_END);
-    if (granary_gc_options.print_stats)
-        print_stats(cycle);
-    note_figures();
-    event(GC_EVENT_END);
+    last = *cycle;
+    sort(cycle);
 }
 
 static void run_cycle(struct cycle *cycle)
 {
-    if (!is_open) {
+    if (phase == NOT_OPEN) {
         ask_about_toggles();
         event(GC_EVENT_START);
         cycle->full = cycle->request->full || !granary_gc_is_incremental() || partial_ones >= GC_full_freq;
@@ -240,7 +256,7 @@ static void run_cycle(struct cycle *cycle)
         if (GC_free_space_divisor != 0)
             core_gc_set_divisor(GC_free_space_divisor);
     }
-    bool begins = !is_open;
+    bool begins = phase == NOT_OPEN;
     dl_iterate_phdr(under_loaders_lock, cycle);
     note_pause(cycle);
     if (begins)
@@ -255,12 +271,18 @@ static void run_cycle(struct cycle *cycle)
 static void collect_locked(struct cycle *cycle)
 {
     granary_gc_into_core();
-    if (is_open && cycle->request->full) {
+    bool marking = phase != SORTING;
+    if (!marking) {
+        cycle->stopped_at = granary_sys_now();
+        sort(cycle);
+    }
+    if (phase == MARKING && cycle->request->full) {
         struct gc_request rest = {.full = true};
         struct cycle before = {.request = &rest, .sp = cycle->sp};
         run_cycle(&before);
     }
-    run_cycle(cycle);
+    if (marking || !cycle->request->slice)
+        run_cycle(cycle);
     granary_gc_out_of_core();
 }
 

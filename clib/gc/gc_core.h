@@ -97,6 +97,7 @@ void core_gc_mark_from_kind(uint32_t kind) CORE_GC("MarkFromKind");
 bool core_gc_drain(uint64_t deadline) CORE_GC("Drain");
 void core_gc_finish_marking(void) CORE_GC("FinishMarking");
 void core_gc_start_sweep(void) CORE_GC("StartSweep");
+bool core_gc_sort(uint64_t deadline) CORE_GC("Sort");
 bool core_gc_sweep_all(uintptr_t blocks) CORE_GC("SweepAll");
 void core_gc_mark_from_procedure(uintptr_t marker, uintptr_t word) CORE_GC("MarkFromProcedure");
 uint32_t core_gc_helpers_wanted(void) CORE_GC("HelpersWanted");

@@ -79,7 +79,7 @@ func (h *Heap) linkRun(first blockRef, blocks, dirty uintptr, stamp uint64) {
 	hd := h.header(first)
 	hd.state, hd.flags = stateFree, 0
 	hd.blocks, hd.marked, hd.stamp = uint32(blocks), uint32(dirty), stamp
-	h.header(first + blockRef(blocks) - 1).runEnd = first
+	h.header(first + blockRef(blocks) - 1).markedIn = uint32(first)
 	f := &h.free
 	list := freeList(blocks)
 	if h.isDirty(first) {
@@ -100,6 +100,7 @@ func (h *Heap) linkRun(first blockRef, blocks, dirty uintptr, stamp uint64) {
 		}
 	}
 	f.filled |= 1 << list
+	h.sorting.passOver(first, blocks)
 	f.blocks += blocks
 	f.dirty += dirty
 }
@@ -137,7 +138,7 @@ func (h *Heap) giveRun(first blockRef, blocks uintptr) {
 	longest, stamp := blocks, uint64(0)
 	dirty := h.countDirty(first, blocks)
 	if h.isFree(first - 1) {
-		before := h.header(first - 1).runEnd
+		before := h.header(first - 1).runFirst()
 		more := uintptr(h.header(before).blocks)
 		if more > longest {
 			longest, stamp = more, h.header(before).stamp

@@ -270,9 +270,11 @@ func (h *Heap) markChain(object sys.Addr, class uintptr) {
 	}
 }
 
-// blacken marks a free object of a small block, not to be looked into.
+// blacken marks a free object of a small block, not to be looked into. Others may mark in that block meanwhile (Shade).
 func (h *Heap) blacken(object sys.Addr) {
 	offset := uintptr(object - h.Base)
 	granule := offset & (BlockBytes - 1) >> granuleShift
-	h.header(blockRef(offset >> blockShift)).marks[granule>>6&3] |= 1 << (granule & 63)
+	hd := h.header(blockRef(offset >> blockShift))
+	h.freshen(hd)
+	orShared(&hd.marks[granule>>6&3], 1<<(granule&63))
 }

@@ -51,7 +51,7 @@ func (h *Heap) checkBlocks(seen *blockCounts) string {
 		case stateSmall:
 			seen.small++
 			wrong = h.checkSmall(block, hd)
-			if hd.epoch != h.marking.epoch {
+			if hd.epoch != h.marking.epoch && h.isSorted(block) {
 				seen.unswept++
 			}
 		case stateLarge:
@@ -69,6 +69,12 @@ func (h *Heap) checkBlocks(seen *blockCounts) string {
 		if wrong != "" {
 			return wrong
 		}
+		if hd.state != stateFree && h.marking.active == 0 && h.isSorted(block) && h.isStale(hd) {
+			return "gc: a block has marks of an earlier collection"
+		}
+		if next := h.blockAfter(block); block < h.sorting.next && next > h.sorting.next && hd.state != stateLarge {
+			return "gc: sorting goes on inside of a run"
+		}
 		wasFree = hd.state == stateFree
 		block = h.blockAfter(block)
 	}
@@ -80,6 +86,12 @@ func (h *Heap) checkBlocks(seen *blockCounts) string {
 	}
 	return ""
 }
+
+// isSorted reports whether a block is not one that is to be sorted.
+func (h *Heap) isSorted(block blockRef) bool { return h.sorting.on == 0 || block < h.sorting.next }
+
+// isRooted reports whether MarkUncollectable looks at a block.
+func (h *Heap) isRooted(block blockRef) bool { return *h.rootedWord(block)>>(block&63)&1 != 0 }
 
 // belong reports whether the index of blocks names the block.
 func (h *Heap) belong(first blockRef, blocks uintptr, to blockRef) bool {
@@ -114,7 +126,10 @@ func (h *Heap) checkSmall(block blockRef, hd *header) string {
 			return "gc: a mark lies where no object begins"
 		}
 	}
-	if info.uncollectable && h.marking.active == 0 && hd.marked != hd.countMarks() {
+	if info.uncollectable && !h.isRooted(block) {
+		return "gc: a block of uncollectable objects is not known as such"
+	}
+	if info.uncollectable && h.marking.active == 0 && h.isSorted(block) && hd.marked != hd.countMarks() {
 		return "gc: the uncollectable objects of a block are miscounted"
 	}
 	return ""
@@ -131,7 +146,7 @@ func (h *Heap) checkLarge(block blockRef, hd *header) string {
 		return "gc: a large object does not look like its kind"
 	case (hd.marks[0]|hd.grey[0])&^1 != 0 || hd.marks[1]|hd.marks[2]|hd.marks[3] != 0:
 		return "gc: a mark of a large object lies where it does not begin"
-	case info.uncollectable && hd.flags&flagUncollectable != 0 && hd.marks[0] != 1:
+	case info.uncollectable && hd.flags&flagUncollectable != 0 && (hd.marks[0] != 1 || !h.isRooted(block)):
 		return "gc: an uncollectable large object is not in use"
 	case !h.belong(block, blocks, block):
 		return "gc: the index of a large object's blocks does not name the first"
@@ -152,7 +167,7 @@ func (h *Heap) checkFreeRun(block blockRef, hd *header) string {
 	if h.countDirty(block, blocks) != uintptr(hd.marked) {
 		return "gc: the dirty blocks of a free run are miscounted"
 	}
-	if h.header(block+blockRef(blocks)-1).runEnd != block {
+	if h.header(block+blockRef(blocks)-1).runFirst() != block {
 		return "gc: the last block of a free run does not know the first"
 	}
 	return ""

@@ -11,33 +11,26 @@ import (
 // in all of these functions. Between two calls of Drain the world may run, after Unhold.
 //
 //	BeginCycle, roots, Drain (until it returns true), FinishMarking, StartSweep
+//
+// and then, with the world at work, Sort.
 
-// BeginCycle begins a collection. A full one forgets what is marked; one that is not looks only for objects made since
-// the last one: its driver has the written blocks scanned again (RescanBlock) and gives the roots as ever.
+// BeginCycle begins a collection. A full one forgets what is marked: the marks of a block are cleared when it is first
+// met. One that is not full looks only for objects made since the last one: its driver has the written blocks scanned
+// again (RescanBlock) and gives the roots as ever.
 func (h *Heap) BeginCycle(full bool) {
 	w := &h.marking
+	h.sortAll()
 	w.epoch++
 	w.sliced = 0
 	w.partial = 1
 	if full {
 		w.partial = 0
-		h.clearMarks()
+		w.full++
 	}
 	h.dropRecorded()
 	h.settleChains()
 	h.setUp(h.marker(0), 0)
 	atomic.StoreUint32(&w.active, 1)
-}
-
-// clearMarks forgets what is marked, but for uncollectable objects, whose mark bits say that they are in use.
-func (h *Heap) clearMarks() {
-	limit := h.blockLimit()
-	for block := firstBlock; block < limit; block = h.blockAfter(block) {
-		hd := h.header(block)
-		if hd.flags&flagUncollectable == 0 {
-			hd.marks[0], hd.marks[1], hd.marks[2], hd.marks[3] = 0, 0, 0, 0
-		}
-	}
 }
 
 // MarkRange takes the words from lo up to hi as roots. Those that are addresses in an object, wherever in it, keep the
@@ -63,15 +56,28 @@ func (h *Heap) MarkUncollectable() {
 	m := h.marker(0)
 	h.setUp(m, 0)
 	limit := h.blockLimit()
-	for block := firstBlock; block < limit; block = h.blockAfter(block) {
-		hd := h.header(block)
-		if hd.flags&flagUncollectable == 0 || hd.state != stateSmall && hd.state != stateLarge {
-			continue
+	for word := firstBlock >> 6; word<<6 < limit; word++ {
+		for set := *h.rootedWord(word << 6); set != 0; set &= set - 1 {
+			block := word<<6 | blockRef(bits.TrailingZeros64(set))
+			hd := h.header(block)
+			if hd.flags&flagUncollectable == 0 || hd.state != stateSmall && hd.state != stateLarge {
+				*h.rootedWord(block) &^= 1 << (block & 63)
+				continue
+			}
+			h.freshen(hd)
+			h.greyMarked(m, block, hd)
+			h.recordMarked(block, hd)
 		}
-		h.greyMarked(m, block, hd)
-		h.recordMarked(block, hd)
 	}
 }
+
+// rootedWord is where the bit of a block lies that says whether uncollectable objects begin in it.
+func (h *Heap) rootedWord(block blockRef) *uint64 {
+	return (*uint64)((h.rooted + sys.Addr(block>>6)*8).Pointer())
+}
+
+// noteRooted sets it. MarkUncollectable clears it when they do not any more.
+func (h *Heap) noteRooted(block blockRef) { *h.rootedWord(block) |= 1 << (block & 63) }
 
 // recordMarked notes all marked objects of a block as roots, for the reference marker.
 func (h *Heap) recordMarked(block blockRef, hd *header) {

@@ -6,6 +6,7 @@
 //	index    4 bytes a block: the block with which the object or the run of small objects in it begins, 0 for none
 //	headers  128 bytes a block: size, kind, descriptor, links; 256 mark bits and 256 grey bits, one a 16-byte granule
 //	dirt     1 bit a block: whether it has to be cleared when it comes into use again
+//	rooted   1 bit a block: whether it may hold uncollectable objects
 //
 // So 'is this word the address of an object, and where does that begin' is one subtraction, one comparison, one load of
 // the index and one of the header, for interior addresses of large objects too (find).
@@ -37,16 +38,18 @@
 //
 // The path of one collection, driven from outside (collect.go), since only the driver knows the threads:
 //
-//  1. Hold and BeginCycle: the world stands. Marks are cleared. What waits in the chains of caches is marked, and not
-//     looked into: so a thread may be stopped between any two instructions of Alloc. Other chains are dropped.
+//  1. Hold and BeginCycle: the world stands. From now on old marks do not count (freshen). What waits in the
+//     chains of caches is marked, and not looked into: so a thread may be stopped between any two instructions of
+//     Alloc. Other chains are dropped.
 //  2. Roots: MarkRange, MarkAddress, MarkUncollectable. What is found is grey; its block joins a queue.
 //  3. Drain: blocks come off the queue first in, first out; all grey objects of a block are scanned together. So a
 //     block that is named from many places is visited once for many of them. The room for the queue is in the
 //     headers: it cannot overflow. One worker scans a block at a time, and only it sets mark bits there; it goes on
 //     with what it finds in the block itself. Helpers (Help) get blocks from those who have many (share).
 //  4. FinishMarking: weak links, finalizers; what they keep alive is marked too.
-//  5. StartSweep and Unhold: the world may go on. Blocks without a mark become free at once, others wait in lists by
-//     kind and size until an allocation sweeps them; those with hardly anything dead are left as they are.
+//  5. StartSweep and Unhold: the world may go on. Blocks are sorted (sort.go), by the driver and by allocations that
+//     want some: those without a mark become free, others wait in lists by kind and size until an allocation sweeps
+//     them; those with hardly anything dead are left as they are.
 //
 // Free blocks (blocks.go) lie in runs that join their free neighbours. Idle (release.go) gives their memory back to the
 // system after a second; their addresses stay.

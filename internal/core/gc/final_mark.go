@@ -104,6 +104,7 @@ func (h *Heap) keepOthers(obj sys.Addr) {
 	h.recordRoot(obj, rootOthersOnly)
 	m := h.marker(0)
 	h.setUp(m, 0)
+	h.freshen(hd)
 	mark, bit := &hd.marks[p.granule>>6&3], uint64(1)<<(p.granule&63)
 	*mark |= bit // so that its own addresses in it are found marked already
 	h.scanDescriptor(m, hd, obj, hd.descriptor)

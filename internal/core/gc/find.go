@@ -75,14 +75,16 @@ func (h *Heap) KindOf(addr sys.Addr) uint32 {
 // first root on until the next collection begins.
 func (h *Heap) IsMarked(addr sys.Addr) bool {
 	p, ok := h.locate(uintptr(addr - h.Base))
-	return ok && h.header(p.block).isFound(p.granule)
+	return ok && !h.isStale(h.header(p.block)) && h.header(p.block).isFound(p.granule)
 }
 
 // SetMark marks the object that holds the address, without looking at what it holds. The world must stand.
 func (h *Heap) SetMark(addr sys.Addr) {
 	p, ok := h.locate(uintptr(addr - h.Base))
 	if ok {
-		h.header(p.block).marks[p.granule>>6&3] |= 1 << (p.granule & 63)
+		hd := h.header(p.block)
+		h.freshen(hd)
+		hd.marks[p.granule>>6&3] |= 1 << (p.granule & 63)
 		h.recordRoot(h.startOf(p), rootMarkOnly)
 	}
 }
@@ -91,7 +93,9 @@ func (h *Heap) SetMark(addr sys.Addr) {
 func (h *Heap) ClearMark(addr sys.Addr) {
 	p, ok := h.locate(uintptr(addr - h.Base))
 	if ok {
-		h.header(p.block).marks[p.granule>>6&3] &^= 1 << (p.granule & 63)
+		hd := h.header(p.block)
+		h.freshen(hd)
+		hd.marks[p.granule>>6&3] &^= 1 << (p.granule & 63)
 	}
 }
 

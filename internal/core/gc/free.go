@@ -18,7 +18,8 @@ func (h *Heap) startAt(addr sys.Addr) (blockRef, uintptr) {
 
 // isDead reports whether an object is one that the last collection found dead, in a block not swept since.
 func (h *Heap) isDead(hd *header, granule uintptr) bool {
-	return h.marking.active == 0 && hd.epoch != h.marking.epoch && hd.marks[granule>>6&3]>>(granule&63)&1 == 0
+	return h.marking.active == 0 && hd.epoch != h.marking.epoch &&
+		(h.isStale(hd) || hd.marks[granule>>6&3]>>(granule&63)&1 == 0)
 }
 
 // Free makes an object free before a collection finds that it is dead. Nobody may use it any more. It returns false,
@@ -92,11 +93,14 @@ func (h *Heap) freeLocked(block blockRef, granule uintptr) bool {
 	hd := h.header(block)
 	info := h.kind(uint32(hd.kind))
 	bit := uint64(1) << (granule & 63)
-	marked := hd.marks[granule>>6&3]&bit != 0
+	marked := !h.isStale(hd) && hd.marks[granule>>6&3]&bit != 0
 	if info.uncollectable && !marked || !info.uncollectable && h.isDead(hd, granule) {
 		return false
 	}
 	h.pace.freed += hd.bytes
+	if marked && (hd.state == stateLarge || info.uncollectable) {
+		h.sortedAlready(block, hd, hd.bytes)
+	}
 	h.shadeWords(hd, h.blockAddr(block)+sys.Addr(granule<<granuleShift), hd.bytes)
 	if hd.state == stateLarge {
 		if h.marking.active != 0 {
@@ -121,7 +125,7 @@ func (h *Heap) freeLocked(block blockRef, granule uintptr) bool {
 			return true // the sweep finds it
 		}
 	} else if h.marking.active != 0 {
-		hd.marks[granule>>6&3] |= bit
+		h.blacken(addr)
 	}
 	shared := h.sharedChain(uint32(hd.kind), classFor(uintptr(hd.granules)))
 	push(&shared.head, addr)

@@ -1,6 +1,10 @@
 package gc
 
-import "granary/internal/core/sys"
+import (
+	"sync/atomic"
+
+	"granary/internal/core/sys"
+)
 
 // States of a block, in the header of the first block of what it belongs to.
 const (
@@ -27,8 +31,8 @@ const (
 //
 //	state        fields in use
 //	stateSmall   all but stamp; blocks is 1; next links the list of blocks to sweep, or those of one refill
-//	stateLarge   bytes, blocks, descriptor, marked (0 or 1), bit 0 of marks and grey, stamp
-//	stateFree    blocks, marked, next and prev (the list of free runs), stamp; runEnd in the header of its last block
+//	stateLarge   bytes, blocks, descriptor, marked (0 or 1), bit 0 of marks and grey, stamp, epoch, markedIn
+//	stateFree    blocks, marked, next and prev (the list of free runs), stamp; runFirst in the header of its last block
 //
 // Headers of blocks inside of a large object or a free run are not written: they need no memory if they never were.
 //
@@ -46,14 +50,48 @@ type header struct {
 	descriptor uintptr // what an object holds; see mark_descriptor.go
 	next, prev blockRef
 	queueNext  blockRef // 0, or the block is in a marker's queue or being scanned: the next one, or endOfQueue
-	runEnd     blockRef // in the last block of a free run: its first
-	epoch      uint32   // small: the collection after which it was swept; differs from the heap's: to be swept
+	markedIn   uint32   // the full collection that marks are of; in the last block of a free run: its first
+	epoch      uint32   // the collection after which it was swept or sorted; differs from the heap's: to be so
 	marked     uint32   // objects marked as the last collection ended; free: blocks that need not read as zero
 	stamp      uint64   // free: since when, nanoseconds; large: the next byte to be scanned
 
 	marks [4]uint64 // a bit a granule, set at the start of a marked object
 	grey  [4]uint64 // found, and not scanned yet; may be marked already, if it is scanned again
 }
+
+// isStale reports whether the marks of a block are of an earlier full collection, and count as cleared: neither this
+// one nor the program has marked anything there. Those of uncollectable objects say that they are in use.
+func (h *Heap) isStale(hd *header) bool {
+	return atomic.LoadUint32(&hd.markedIn) != h.marking.full && hd.flags&flagUncollectable == 0
+}
+
+// freshen clears marks that are stale. Many may call it for one block at a time.
+func (h *Heap) freshen(hd *header) {
+	full := h.marking.full
+	for spins := 1; ; spins++ {
+		is := atomic.LoadUint32(&hd.markedIn)
+		if is == full {
+			return
+		}
+		if is != beingFreshened && atomic.CompareAndSwapUint32(&hd.markedIn, is, beingFreshened) {
+			break
+		}
+		if spins%spinsPerYield == 0 {
+			sys.Yield()
+		}
+		sys.Relax()
+	}
+	if hd.flags&flagUncollectable == 0 {
+		hd.marks[0], hd.marks[1], hd.marks[2], hd.marks[3] = 0, 0, 0, 0
+	}
+	atomic.StoreUint32(&hd.markedIn, full)
+}
+
+// beingFreshened is markedIn while somebody clears the marks.
+const beingFreshened = ^uint32(0)
+
+// runFirst is the first block of the free run that ends with this one.
+func (hd *header) runFirst() blockRef { return blockRef(hd.markedIn) }
 
 // header is the header of a block.
 func (h *Heap) header(block blockRef) *header {

@@ -54,7 +54,8 @@ type blockRef uint32
 //	the index of every block of an object or small block names its first block; that of free blocks is 0
 //	free.blocks, free.dirty = blocks in the lists of free runs; no two free runs are neighbours
 //	outside of a collection no bit is grey, and a block waits to be swept (is in a list of reclaim) if and only if it
-//	is a small one whose epoch is not marking.epoch; counts.unswept counts them
+//	is a small one that is sorted and whose epoch is not marking.epoch; counts.unswept counts them
+//	outside of a collection the marks of a sorted block are not stale
 //	an object in a chain lies in a block that need not be swept, or is marked; it is in no other chain
 type Heap struct {
 	space.Space // first: finding an object reads its base
@@ -62,6 +63,7 @@ type Heap struct {
 	index    sys.Addr // const: of the block numbered 0
 	headers  sys.Addr // const
 	dirt     sys.Addr // const: a bit a block, 1 if it need not read as zero; says something of free blocks only
+	rooted   sys.Addr // const: a bit a block, 1 if uncollectable objects begin there, or once did; under lock
 	mode     uint32   // const
 	rounding uintptr  // const: what the fast path adds to a request before it counts granules
 	limit    uintptr  // bytes of blocks, 0: none
@@ -77,6 +79,7 @@ type Heap struct {
 	cachesLock uint32 // taken before the lock of any cache, and those before lock
 
 	free       freeLists
+	sorting    sorting
 	reclaim    [kindMost][classCount]blockRef    // blocks to be swept, by kind and class; under lock
 	shared     [kindMost][classCount]sharedChain // chains that no cache has; under lock
 	kinds      [kindMost]kindInfo                // grows only

@@ -33,18 +33,19 @@ func (h *Heap) Init(rangeBytes uintptr, mode uint32, limit uintptr) bool {
 	blocks := h.Stats().Range >> blockShift
 	dirtBytes := sys.AlignUp(blocks/8, sys.PageBytes())
 	indexBytes := sys.AlignUp(blocks<<indexShift, sys.PageBytes())
-	h.tableBytes = dirtBytes + indexBytes + blocks<<headerShift
+	h.tableBytes = 2*dirtBytes + indexBytes + blocks<<headerShift
 	h.tables = sys.Reserve(h.tableBytes)
-	if h.tables == 0 || !sys.Commit(h.tables, dirtBytes) {
+	if h.tables == 0 || !sys.Commit(h.tables, 2*dirtBytes) {
 		h.Destroy()
 		return false
 	}
 	h.dirt = h.tables
-	h.index = h.dirt + sys.Addr(dirtBytes)
+	h.rooted = h.dirt + sys.Addr(dirtBytes)
+	h.index = h.rooted + sys.Addr(dirtBytes)
 	h.headers = h.index + sys.Addr(indexBytes)
 	h.startKinds()
 	h.startPace()
-	h.marking.epoch = 1
+	h.marking.epoch, h.marking.full = 1, 1
 	h.fillStarts()
 	return true
 }
@@ -79,14 +80,14 @@ func (h *Heap) growTables(end uintptr) bool {
 }
 
 // expandLocked takes blocks from the space: as many as are needed side by side, or more in proportion to the heap, but
-// no more than may be allocated before the next collection. It returns false if the limit, the range or the system do
-// not allow it.
+// no more than may be allocated before the next collection, and no more while blocks are to be sorted, which makes
+// others free. It returns false if the limit, the range or the system do not allow it.
 func (h *Heap) expandLocked(need uintptr) bool {
 	want := h.counts.blocks / 8
 	if left := h.pace.left() >> blockShift; left != 0 && want > left {
 		want = left
 	}
-	if want < need {
+	if want < need || h.sorting.on != 0 {
 		want = need
 	}
 	needed := (need + blocksPerSpaceGranule - 1) / blocksPerSpaceGranule

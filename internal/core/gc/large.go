@@ -28,10 +28,13 @@ func (h *Heap) allocLarge(bytes uintptr, kind, flags uint32) (object sys.Addr, n
 	hd := h.header(first)
 	*hd = header{
 		state: stateLarge, flags: info.flags() | flagPointerFree, kind: uint8(kind), objects: 1,
-		blocks: uint32(blocks), bytes: bytes, epoch: h.marking.epoch,
+		blocks: uint32(blocks), bytes: bytes, epoch: h.marking.epoch, markedIn: h.marking.full,
 	}
 	if flags&FlagIgnoreOffPage != 0 {
 		hd.flags |= flagIgnoreOffPage
+	}
+	if info.uncollectable {
+		h.noteRooted(first)
 	}
 	if info.uncollectable || h.marking.active != 0 {
 		hd.marks[0], hd.marked = 1, 1

@@ -39,6 +39,7 @@ const (
 type marking struct {
 	active  uint32 // 1 from BeginCycle to the end of FinishMarking; atomic
 	epoch   uint32 // of the last collection that began
+	full    uint32 // of the last full one that began: what marks are of that count
 	sliced  uint32 // 1: mutators ran since BeginCycle
 	partial uint32 // 1: what the collection before had marked stays marked
 
@@ -77,6 +78,7 @@ type marker struct {
 	highest  uintptr // Heap.highest as the work began
 
 	shared    uint32 // 1: others work too
+	full      uint32 // marking.full
 	interior  uint32 // 1: ModeInterior
 	verifying uint32 // 1: the reference marker's
 	own       blockQueue
@@ -93,6 +95,7 @@ func (h *Heap) marker(number uint32) *marker { return &h.marking.markers[number&
 // setUp prepares a marker for a piece of work.
 func (h *Heap) setUp(m *marker, shared uint32) {
 	m.shared = shared
+	m.full = h.marking.full
 	m.interior = h.mode & ModeInterior
 	m.highest = h.highest
 	m.here = noBlock

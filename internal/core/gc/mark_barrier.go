@@ -27,9 +27,10 @@ func (h *Heap) Shade(word uintptr) {
 		return
 	}
 	hd := h.header(p.block)
-	if hd.isFound(p.granule) || !sys.Lock(&h.marking.lock) {
+	if !h.isStale(hd) && hd.isFound(p.granule) || !sys.Lock(&h.marking.lock) {
 		return
 	}
+	h.freshen(hd)
 	h.shadeShared(h.marker(0), p.block, hd, p.granule)
 	sys.Unlock(&h.marking.lock)
 }
@@ -47,6 +48,7 @@ func (h *Heap) RescanBlock(addr sys.Addr) {
 		return
 	}
 	hd := h.header(first)
+	h.freshen(hd)
 	m := h.marker(0)
 	h.setUp(m, 0)
 	length, isLength := scannedLength(hd)

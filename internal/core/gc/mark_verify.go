@@ -292,6 +292,9 @@ func (h *Heap) sameMarks() bool {
 		for word := uintptr(0); word < 4; word++ {
 			at := h.marking.reference.marks + sys.Addr((uintptr(block)*granulesPerBlock/64+word)*sys.WordBytes)
 			fast, plain := hd.marks[word&3], uint64(at.Word())
+			if h.isStale(hd) {
+				fast = 0
+			}
 			differ := fast ^ plain
 			if h.marking.sliced != 0 {
 				differ = plain &^ fast // what was unlinked or made meanwhile stays marked

@@ -47,6 +47,9 @@ func (h *Heap) found(m *marker, offset uintptr) {
 		return
 	}
 	hd := h.header(first)
+	if atomic.LoadUint32(&hd.markedIn) != m.full {
+		h.freshen(hd)
+	}
 	granule := uintptr(0)
 	if hd.state == stateSmall {
 		inner := offset & (BlockBytes - 1)
@@ -91,6 +94,7 @@ func (h *Heap) rootWord(m *marker, word uintptr) {
 		return
 	}
 	h.recordRoot(h.startOf(p), rootObject)
+	h.freshen(hd)
 	h.shade(m, p.block, hd, p.granule)
 }
 

@@ -11,6 +11,7 @@ type pace struct {
 	freed     uintptr // bytes freed explicitly since
 	target    uintptr // allocated, less freed, at which a collection is due
 	least     uintptr // that the target may be
+	unsettled uint32  // 1: how much is alive after the last collection is not known yet
 }
 
 const (
@@ -63,14 +64,25 @@ func (p *pace) since() uintptr {
 	return p.allocated - p.freed
 }
 
-func (p *pace) due() bool { return p.since() >= p.target }
+func (p *pace) due() bool { return p.since() >= p.target && p.unsettled == 0 }
+
+// start has what is allocated from now on count for the next collection, and returns what counted for the last one. No
+// collection is due until settlePace.
+func (p *pace) start(n *counts) (since uintptr) {
+	since = p.since()
+	n.allocated += uint64(p.allocated)
+	n.freed += uint64(p.freed)
+	p.allocated, p.freed = 0, 0
+	p.unsettled = 1
+	return since
+}
 
 // left is what may be allocated before the next collection is due, 0 if it is.
 func (p *pace) left() uintptr {
-	if p.due() {
-		return 0
+	if since := p.since(); since < p.target {
+		return p.target - since
 	}
-	return p.target - p.since()
+	return 0
 }
 
 // ShouldCollect reports whether enough was allocated since the last collection for the next one.
@@ -83,10 +95,9 @@ func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 // about half as much.
 func (h *Heap) settlePace(scanned, plain uintptr) {
 	p, n := &h.pace, &h.counts
-	before := n.scanned + n.plain + p.since()
 	live := scanned + plain
 	target := (scanned + plain/8) / p.divisor
-	if live+p.since()/survivalPart > before {
+	if live+h.sorting.since/survivalPart > h.sorting.before {
 		more := target
 		if live > buildingBytes {
 			more = target * (buildingBytes >> blockShift) / (live >> blockShift)
@@ -98,11 +109,9 @@ func (h *Heap) settlePace(scanned, plain uintptr) {
 	}
 	p.target = target
 	n.collections++
-	n.before = before
-	n.allocated += uint64(p.allocated)
-	n.freed += uint64(p.freed)
+	n.before = h.sorting.before
 	n.scanned, n.plain = scanned, plain
-	p.allocated, p.freed = 0, 0
+	p.unsettled = 0
 }
 
 // lastLive is how much the last collection left alive.

@@ -65,6 +65,8 @@ func ProcessUnhold() { process.Unhold() }
 
 func ProcessStartSweep() { process.StartSweep() }
 
+func ProcessSort(deadline uint64) bool { return process.Sort(deadline) }
+
 func ProcessSweepAll(blocks uintptr) bool { return process.SweepAll(blocks) }
 
 // IdleResult is what ProcessIdle tells.

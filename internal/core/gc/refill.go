@@ -133,14 +133,16 @@ func (h *Heap) refill(c Cache, kind uint32, class uintptr, flags uint32) (need u
 	return need
 }
 
-// obtainLocked takes blocks for a refill: some to be swept, else free ones.
+// obtainLocked takes blocks for a refill: some to be swept, for which blocks may have to be sorted first, else free
+// ones.
 func (h *Heap) obtainLocked(w *work, kind uint32, class, blocks uintptr, flags uint32) (need uint32) {
-	if h.marking.active == 0 {
-		list := h.reclaimList(kind, class)
-		if *list != 0 {
-			h.takeUnswept(w, list, blocks)
-			return NeedNothing
-		}
+	list := h.reclaimList(kind, class)
+	for tries := 0; *list == 0 && h.sorting.on != 0 && tries < sortTries; tries++ {
+		h.sortPiece()
+	}
+	if h.marking.active == 0 && *list != 0 {
+		h.takeUnswept(w, list, blocks)
+		return NeedNothing
 	}
 	first := h.takeBlocks(blocks)
 	if first == 0 && blocks > 1 {
@@ -149,7 +151,12 @@ func (h *Heap) obtainLocked(w *work, kind uint32, class, blocks uintptr, flags u
 		}
 	}
 	if first == 0 {
-		if first, need = h.obtainBlocks(blocks, flags); need != NeedNothing {
+		first, need = h.obtainBlocks(blocks, flags)
+		if need != NeedNothing && h.marking.active == 0 && *list != 0 { // sorted meanwhile
+			h.takeUnswept(w, list, blocks)
+			return NeedNothing
+		}
+		if need != NeedNothing {
 			return need
 		}
 	}
@@ -177,16 +184,23 @@ func (h *Heap) takeUnswept(w *work, list *blockRef, blocks uintptr) {
 
 // obtainBlocks takes free blocks that lie side by side, or makes the heap larger.
 func (h *Heap) obtainBlocks(blocks uintptr, flags uint32) (first blockRef, need uint32) {
-	if first = h.takeBlocks(blocks); first != 0 {
-		return first, NeedNothing
+	for tries := 0; ; tries++ {
+		if first = h.takeBlocks(blocks); first != 0 {
+			return first, NeedNothing
+		}
+		if h.sorting.on == 0 || h.marking.sliced != 0 && tries == sortTries {
+			break
+		}
+		h.sortPiece()
 	}
 	if flags&FlagExpand == 0 && h.pace.due() {
 		return 0, NeedCollect
 	}
-	if h.expandLocked(blocks) {
-		if first = h.takeBlocks(blocks); first != 0 {
-			return first, NeedNothing
-		}
+	if !h.expandLocked(blocks) {
+		h.sortAll()
+	}
+	if first = h.takeBlocks(blocks); first != 0 {
+		return first, NeedNothing
 	}
 	if flags&FlagExpand == 0 && h.pace.allocated != 0 {
 		return 0, NeedCollect
@@ -207,7 +221,10 @@ func (h *Heap) startSmall(first blockRef, blocks uintptr, kind uint32, class uin
 			state: stateSmall, flags: info.flags(), kind: uint8(kind),
 			granules: uint16(granules), objects: uint16(objects), reciprocal: uint32(1<<16/granules + 1),
 			blocks: 1, bytes: granules << granuleShift, descriptor: info.describe(granules << granuleShift),
-			epoch: h.marking.epoch,
+			epoch: h.marking.epoch, markedIn: h.marking.full,
+		}
+		if info.uncollectable {
+			h.noteRooted(block)
 		}
 		if block+1 < first+blockRef(blocks) {
 			hd.next = block + 1

@@ -47,6 +47,9 @@ func (h *Heap) resizeLarge(block blockRef, hd *header, bytes uintptr) bool {
 		hd.blocks = uint32(blocks)
 		h.counts.large += blocks - was
 	}
+	if hd.marks[0] != 0 {
+		h.sortedAlready(block, hd, hd.bytes-bytes)
+	}
 	if bytes > hd.bytes {
 		h.pace.allocated += bytes - hd.bytes
 		if h.kind(uint32(hd.kind)).clear {

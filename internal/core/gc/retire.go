@@ -47,15 +47,15 @@ func (h *Heap) Restart(image sys.Addr, limit uintptr) bool {
 		return false
 	}
 	mode, rounding, tables, tableBytes := h.mode, h.rounding, h.tables, h.tableBytes
-	dirt, index, headers := h.dirt, h.index, h.headers
+	dirt, rooted, index, headers := h.dirt, h.rooted, h.index, h.headers
 	sys.Clear(sys.Addr(uintptr(unsafe.Pointer(h))), unsafe.Sizeof(Heap{}))
 	h.Space = *fresh
 	sys.Copy(h.Record(0), image+sys.Addr(unsafe.Sizeof(space.Space{})), space.First*spaceRecordBytes)
 	h.mode, h.rounding, h.tables, h.tableBytes = mode, rounding, tables, tableBytes
-	h.dirt, h.index, h.headers, h.limit = dirt, index, headers, limit
+	h.dirt, h.rooted, h.index, h.headers, h.limit = dirt, rooted, index, headers, limit
 	h.startKinds()
 	h.startPace()
-	h.marking.epoch = 1
+	h.marking.epoch, h.marking.full = 1, 1
 	return true
 }
 

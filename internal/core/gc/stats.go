@@ -102,10 +102,15 @@ func (h *Heap) ReadKind(kind uint32, stats *KindStats) {
 			stats.LargeObjects++
 			stats.LargeBytes += uint64(hd.bytes)
 			stats.LargeBlocks += uint64(hd.blocks)
-			stats.LiveBytes += uint64(hd.marks[0]&1) * uint64(hd.bytes)
+			if !h.isStale(hd) {
+				stats.LiveBytes += uint64(hd.marks[0]&1) * uint64(hd.bytes)
+			}
 		case stateSmall:
 			class := &stats.Classes[classFor(uintptr(hd.granules))&(classCount-1)]
-			live := uint64(hd.countMarks())
+			live := uint64(0)
+			if !h.isStale(hd) {
+				live = uint64(hd.countMarks())
+			}
 			class.Blocks++
 			class.Objects += uint64(hd.objects)
 			class.Live += live

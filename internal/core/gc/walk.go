@@ -21,7 +21,7 @@ func (h *Heap) NextMarked(after sys.Addr) sys.Addr {
 	}
 	for limit := h.blockLimit(); block < limit; block, granule = h.blockAfter(block), 0 {
 		hd := h.header(block)
-		if hd.state != stateSmall && hd.state != stateLarge {
+		if hd.state != stateSmall && hd.state != stateLarge || h.isStale(hd) {
 			continue
 		}
 		for word := granule >> 6; word < 4; word++ {
@@ -49,6 +49,7 @@ func (h *Heap) MarkFromKind(kind uint32) {
 		if uint32(hd.kind) != kind || hd.state != stateSmall && hd.state != stateLarge {
 			continue
 		}
+		h.freshen(hd)
 		for i := uintptr(0); i < uintptr(hd.objects); i++ {
 			granule := i * uintptr(hd.granules)
 			if hd.isFound(granule) {

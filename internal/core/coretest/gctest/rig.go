@@ -36,6 +36,7 @@ type rig struct {
 	now     uint64
 	extra   uintptr
 	marking bool // between two slices of a collection
+	lazy    bool // blocks are sorted by allocations, and now and then
 	full    bool // there may be no memory: an allocation may fail
 	failed  int  // allocations that did
 	cycles  int

@@ -40,6 +40,7 @@ func RunScript(t kit.T, data []byte, most, every int, limit uintptr) {
 	r := newRigOf(t, rigRange, scriptModes[s.byte()&3], limit)
 	r.newCache()
 	r.every = every
+	r.lazy = true
 	r.full = limit != 0
 	r.runScript(s, most)
 	r.close()
@@ -91,7 +92,11 @@ func (r *rig) scriptStep(s *script, op uintptr) {
 	case 26, 27:
 		r.slice()
 	case 28:
-		r.h.SweepAll(s.byte())
+		if op>>6 == 0 {
+			r.h.Sort(1)
+		} else {
+			r.h.SweepAll(s.byte())
+		}
 		r.step()
 	case 29:
 		r.idle(uint64(s.byte())*second/200, uint64(op>>6)*second/2)

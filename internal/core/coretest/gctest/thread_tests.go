@@ -78,6 +78,7 @@ func (ts *threads) stop() {
 	ts.h.StartSweep()
 	ts.h.Unhold()
 	ts.world.Unlock()
+	ts.h.Sort(0)
 }
 
 // alloc makes an object. The caller's roots are all that keeps others alive meanwhile.
