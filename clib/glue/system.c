@@ -10,11 +10,12 @@ void *__libc_calloc(size_t count, size_t size);
 void *__libc_realloc(void *block, size_t size);
 void *__libc_memalign(size_t alignment, size_t size);
 void __libc_free(void *block);
+int __libc_mallopt(int option, int value);
 
-/* The libc prepares its heap at its first block, with a call of getrandom. It does so
- * here, while the process starts: later the program may have shut itself into a sandbox that does
- * not know that call. */
-void granary_system_start(void) { __libc_free(__libc_malloc(1)); }
+/* The libc prepares its heap at its first call, with a call of getrandom. It does so here, while the process starts:
+ * later the program may have shut itself into a sandbox that does not know that call. An option that does not exist
+ * changes nothing, and takes no memory from the system as a first block would. */
+void granary_system_start(void) { __libc_mallopt(0, 0); }
 
 void *granary_system_malloc(size_t size) { return __libc_malloc(size); }
 
