@@ -150,6 +150,7 @@ void granary_gc_unblock(void);
 void granary_gc_stop_world(void);  /* under the lock */
 void granary_gc_start_world(void); /* under the lock */
 bool granary_gc_world_stands(void);
+uint32_t granary_gc_stop_number(void); /* while the world stands; no two stops have the same */
 uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread); /* while the world stands */
 void granary_gc_stop_start(void);
 void granary_gc_stop_after_fork(void);
@@ -169,6 +170,7 @@ void granary_gc_restart_call(ucontext_t *context);
 struct gc_mapping {
     uintptr_t low, high;
     bool readable, writable;
+    bool is_private; /* pages that were never touched are zeros, or what a file has */
 };
 bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found);
 /* Marks what words in the pages of a range hold that were ever touched. */

@@ -70,11 +70,11 @@ static bool probe(uintptr_t address, struct gc_mapping *found)
         high += PAGE_BYTES;
     while (readable && page - low < MOST_DOWN && is_readable(low - PAGE_BYTES))
         low -= PAGE_BYTES;
-    *found = (struct gc_mapping){low, high, readable, readable};
+    *found = (struct gc_mapping){low, high, readable, readable, false};
     return true;
 }
 
-/* Neighbouring mappings that can be read are one: the kernel splits a stack where its protection or name differs. */
+/* Neighbouring mappings are not taken together: behind a stack there may be a device's memory. */
 bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
 {
     int saved = errno;
@@ -90,7 +90,7 @@ bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
         if (high <= address)
             continue;
         if (low <= address) {
-            *found = (struct gc_mapping){low, high, at[1] == 'r', at[2] == 'w'};
+            *found = (struct gc_mapping){low, high, at[1] == 'r', at[2] == 'w', at[4] == 'p'};
             have = true;
         }
         break;

@@ -61,6 +61,34 @@ static uintptr_t named_bottom(const struct gc_thread *thread, uintptr_t sp, cons
     return bottom > sp && bottom <= mapping->high ? bottom : 0;
 }
 
+/* Several threads may run on one mapping, as on the heap of a Go runtime, where goroutines have their stacks: what one
+ * of them had marked in this stop is not marked again. */
+static void mark_once(uintptr_t low, uintptr_t high, void (*mark)(uintptr_t low, uintptr_t high))
+{
+    enum { KEPT = 8 };
+    static struct range {
+        uintptr_t low, high;
+    } kept[KEPT];
+    static uint32_t stop, next;
+    if (stop != granary_gc_stop_number()) {
+        stop = granary_gc_stop_number();
+        memset(kept, 0, sizeof kept);
+    }
+    struct range *joined = NULL;
+    for (size_t i = 0; i < KEPT && joined == NULL; i++)
+        if (low <= kept[i].high && kept[i].low <= high)
+            joined = &kept[i];
+    if (joined == NULL) {
+        joined = &kept[next++ % KEPT];
+        *joined = (struct range){low, low};
+    }
+    if (low < joined->low)
+        mark(low, joined->low);
+    if (high > joined->high)
+        mark(joined->high, high);
+    *joined = (struct range){low < joined->low ? low : joined->low, high > joined->high ? high : joined->high};
+}
+
 static void mark_foreign_stack(const struct gc_thread *thread, uintptr_t sp)
 {
     struct gc_mapping mapping;
@@ -72,7 +100,7 @@ static void mark_foreign_stack(const struct gc_thread *thread, uintptr_t sp)
         end = thread->alternate_high;
     if (end == 0)
         end = mapping.high - sp > FOREIGN_MOST ? sp + FOREIGN_MOST : mapping.high;
-    core_gc_mark_range(sp, end & WORD_MASK);
+    mark_once(sp, end & WORD_MASK, mapping.is_private ? granary_gc_mark_touched : core_gc_mark_range);
 }
 
 static void mark_whole_stack(const struct gc_thread *thread)

@@ -5,8 +5,11 @@
  *   1. world becomes odd. Blocked threads are held (BLOCKED -> HELD); running ones get the signal.
  *   2. The signal's handler leaves the registers and the stack pointer in the thread's record, answers, and waits until
  *      world changes. A thread that is in the core only takes note, and does the same as it leaves the core.
- *   3. The collector waits until all have answered, and looks after those that do not.
+ *   3. The collector waits until all have answered, and looks after those that do not. A thread that blocks all signals
+ *      may wait for something that a stopped thread has: then all go on for a while, and the stop begins anew.
  *   4. World becomes even again, which lets all waiters go.
+ *
+ * Meanwhile the collecting thread takes no signal of the program's, whose handler might wait for a stopped thread.
  */
 #include "collector.h"
 
@@ -15,10 +18,14 @@
 #include <unistd.h>
 
 enum { SPINS = 300, ROUND_NANOSECONDS = 1000000, ROUNDS_BEFORE_LOOK = 2, ROUNDS_BEFORE_RESEND = 100 };
+enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 1024 }; /* before a stop begins anew: each time twice as many */
 #define RED_ZONE_BYTES 128 /* below the stack pointer leaf functions keep values */
 
 static _Atomic uint32_t world;
 static _Atomic uint32_t missing; /* answers */
+
+static bool takes_no_signals; /* the collecting thread; under the collector's lock, as is its mask before: */
+static sigset_t mask_before;
 
 void *__attribute__((noinline, noclone)) granary_gc_with_registers(void *(*fn)(void *, uintptr_t), void *argument)
 {
@@ -83,15 +90,26 @@ void granary_gc_activate(void)
     local->pending |= GC_PENDING_BLOCK;
 }
 
-static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
+/* Whoever is the first to answer for a thread, the thread itself or another one. */
+static bool is_first_answer(struct gc_thread *thread, uint32_t stop)
 {
-    if (atomic_exchange(&self->answering, stop) == stop)
-        return; /* a handler that interrupted us here did, or one that we interrupt is at it */
-    self->stopped_sp = sp;
-    self->context = context;
-    atomic_store_explicit(&self->stopped, stop, memory_order_release);
+    return atomic_exchange(&thread->answering, stop) != stop;
+}
+
+static void count_answer(struct gc_thread *thread, uint32_t stop)
+{
+    atomic_store_explicit(&thread->stopped, stop, memory_order_release);
     if (atomic_fetch_sub(&missing, 1) == 1)
         granary_gc_futex_wake(&missing, 1);
+}
+
+static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
+{
+    if (!is_first_answer(self, stop))
+        return; /* a handler that interrupted us here did, one that we interrupt is at it, or the stop was given up */
+    self->stopped_sp = sp;
+    self->context = context;
+    count_answer(self, stop);
     while (atomic_load(&world) == stop)
         granary_gc_futex_wait(&world, stop, 0);
     self->context = NULL;
@@ -141,11 +159,9 @@ static void answer_for_the_dead(int tid)
 {
     uint32_t stop = atomic_load(&world);
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        if (thread->tid == tid && thread->asked == stop && atomic_load(&thread->stopped) != stop) {
+        if (thread->tid == tid && thread->asked == stop && is_first_answer(thread, stop)) {
             thread->tid = 0;
-            atomic_store(&thread->stopped, stop);
-            if (atomic_fetch_sub(&missing, 1) == 1)
-                granary_gc_futex_wake(&missing, 1);
+            count_answer(thread, stop);
         }
 }
 
@@ -183,30 +199,28 @@ static void look_after(uint32_t stop, unsigned round)
             thread->blocks_signal = again = true;
         bool there = again ? granary_gc_send_stop(thread)
                            : syscall(SYS_tgkill, granary_gc_process(), thread->tid, 0) == 0 || errno != ESRCH;
-        if (!there && atomic_load(&thread->stopped) != stop) {
+        if (!there && is_first_answer(thread, stop)) {
             thread->tid = 0;
-            atomic_store(&thread->stopped, stop);
-            atomic_fetch_sub(&missing, 1);
+            count_answer(thread, stop);
         }
     }
 }
 
-static void wait_for_answers(uint32_t stop)
+/* Waits for answers; false: there were so many rounds, and some are missing still. */
+static bool wait_for_answers(uint32_t stop, unsigned rounds)
 {
     for (unsigned spin = 0; spin < SPINS; spin++) {
         if (atomic_load(&missing) == 0)
-            return;
+            return true;
         __asm__ volatile("" ::: "memory");
     }
     int saved = errno;
-    for (unsigned round = 0;;) {
-        uint32_t left = atomic_load(&missing);
-        if (left == 0)
-            break;
+    uint32_t left;
+    for (unsigned round = 0; (left = atomic_load(&missing)) != 0 && round < rounds;)
         if (granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS) != 0)
             look_after(stop, ++round);
-    }
     errno = saved;
+    return left == 0;
 }
 
 static void ask(struct gc_thread *thread, uint32_t stop)
@@ -218,23 +232,13 @@ static void ask(struct gc_thread *thread, uint32_t stop)
     thread->asked = stop;
     if (thread->tid != 0 && granary_gc_send_stop(thread))
         return;
-    thread->tid = 0; /* dead: granary_gc_start_world drops it */
-    atomic_store(&thread->stopped, stop);
-    atomic_fetch_sub(&missing, 1);
-}
-
-void granary_gc_stop_world(void)
-{
-    uint32_t stop = atomic_fetch_add(&world, 1) + 1;
-    if (atomic_load(&granary_gc_thread_count) > 1 || granary_gc_local.self == NULL) {
-        granary_gc_signals_start();
-        for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-            ask(thread, stop);
-        wait_for_answers(stop);
+    if (is_first_answer(thread, stop)) {
+        thread->tid = 0; /* dead: let_world_go drops it */
+        count_answer(thread, stop);
     }
 }
 
-void granary_gc_start_world(void)
+static void let_world_go(void)
 {
     atomic_fetch_add(&world, 1);
     struct gc_thread *next;
@@ -253,7 +257,69 @@ void granary_gc_start_world(void)
         granary_gc_futex_wake(&world, INT32_MAX);
 }
 
+/* Answers for those that have not answered, whose signal then finds nothing to do, and lets all go. */
+static void give_up(uint32_t stop)
+{
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+        if (thread->asked == stop && is_first_answer(thread, stop))
+            count_answer(thread, stop);
+    uint32_t left;
+    while ((left = atomic_load(&missing)) != 0) /* they are about to answer */
+        granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS);
+    let_world_go();
+}
+
+/* A stop that was given up is made again when the threads have had as much time as it took. */
+static void stop_others(void)
+{
+    granary_gc_signals_start();
+    for (unsigned rounds = ROUNDS_LEAST;; rounds = rounds < ROUNDS_MOST ? rounds * 2 : rounds) {
+        uint32_t stop = atomic_fetch_add(&world, 1) + 1;
+        for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+            ask(thread, stop);
+        if (wait_for_answers(stop, rounds))
+            return;
+        give_up(stop);
+        uint32_t nobody = 0;
+        granary_gc_futex_wait(&nobody, nobody, (uint64_t)rounds * ROUND_NANOSECONDS);
+    }
+}
+
+/* Handlers of faults stay: the kernel ends a process that blocks them. */
+static void take_no_signals(void)
+{
+    static const int faults[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+    sigset_t most;
+    sigfillset(&most);
+    for (size_t i = 0; i < sizeof faults / sizeof faults[0]; i++)
+        sigdelset(&most, faults[i]);
+    takes_no_signals = pthread_sigmask(SIG_BLOCK, &most, &mask_before) == 0;
+}
+
+static void take_signals(void)
+{
+    if (takes_no_signals)
+        pthread_sigmask(SIG_SETMASK, &mask_before, NULL);
+    takes_no_signals = false;
+}
+
+void granary_gc_stop_world(void)
+{
+    take_no_signals();
+    if (atomic_load(&granary_gc_thread_count) > 1 || granary_gc_local.self == NULL)
+        stop_others();
+    else
+        atomic_fetch_add(&world, 1);
+}
+
+void granary_gc_start_world(void)
+{
+    let_world_go();
+    take_signals();
+}
+
 bool granary_gc_world_stands(void) { return (atomic_load(&world) & 1) != 0; }
+uint32_t granary_gc_stop_number(void) { return atomic_load(&world); }
 
 uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread)
 {
@@ -268,4 +334,5 @@ void granary_gc_stop_after_fork(void)
     atomic_store(&missing, 0);
     if (granary_gc_world_stands())
         atomic_fetch_add(&world, 1);
+    take_signals();
 }
