@@ -23,7 +23,8 @@ static bool make_room(uint32_t need, uint32_t *flags, unsigned *attempts)
 {
     bool first = need == GC_NEED_COLLECT && *attempts == 0;
     struct gc_request request = {.automatic = first, .slice = first, .full = !first};
-    if (need == GC_NEED_COLLECT && (GC_dont_gc > 0 || GC_get_disable_automatic_collection() != 0)) {
+    bool open = first && granary_gc_is_open(); /* it goes on in slices, and this allocation takes new memory */
+    if (need == GC_NEED_COLLECT && (open || GC_dont_gc > 0 || GC_get_disable_automatic_collection() != 0)) {
         *flags |= GC_ALLOC_EXPAND;
         return true;
     }
@@ -35,7 +36,7 @@ static bool make_room(uint32_t need, uint32_t *flags, unsigned *attempts)
         *flags |= GC_ALLOC_EXPAND;
         return !tried;
     }
-    if (*attempts > 1)
+    if (*attempts > 1 || granary_gc_is_open())
         *flags |= GC_ALLOC_EXPAND;
     return true;
 }
@@ -82,7 +83,7 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
         uintptr_t object = core_gc_alloc_slow(local->cache, bytes, kind, flags, &need);
         granary_gc_out_of_core();
         if (LIKELY(object != 0)) {
-            granary_gc_slice_soon();
+            granary_gc_slice_soon(bytes);
             granary_gc_run_finalizers_soon();
             if (UNLIKELY(GC_find_leak != 0))
                 granary_gc_leaks_add((void *)object);
@@ -175,7 +176,7 @@ void GC_generic_malloc_many(size_t bytes, int kind, void **result)
         granary_gc_out_of_core();
         if (first != 0) {
             *result = (void *)first;
-            granary_gc_slice_soon();
+            granary_gc_slice_soon(GC_BLOCK_BYTES);
             granary_gc_run_finalizers_soon();
             return;
         }

@@ -23,17 +23,18 @@ struct cycle {
 };
 
 enum { LOCK_NANOSECONDS = 1000000000 };
-enum { NOT_OPEN, MARKING, SORTING };
+/* What the open collection is at; PROTECTING before it begins (incremental.c). */
+enum { NOT_OPEN, PROTECTING, MARKING, SORTING };
 enum { SLICES_MOST = 2000 }; /* then a collection is finished, however long that takes */
 
 _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
 uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;
 static uintptr_t driver_sp;
 static bool stacks_are_marked;
-static _Atomic uint32_t phase; /* of the open collection, which goes on in slices */
-static struct cycle last;      /* whose blocks are sorted, once marking is over */
-static unsigned slices;        /* of the open collection */
-static int partial_ones; /* since the last full collection */
+static _Atomic uint32_t phase;
+static struct cycle last; /* whose blocks are sorted, once marking is over */
+static unsigned slices;   /* of the open collection, while it marks */
+static int partial_ones;  /* since the last full collection */
 static GC_start_callback_proc start_callback;
 static GC_on_collection_event_proc on_event;
 
@@ -41,6 +42,13 @@ void GC_set_start_callback(GC_start_callback_proc callback) { start_callback = c
 GC_start_callback_proc GC_get_start_callback(void) { return start_callback; }
 void GC_set_on_collection_event(GC_on_collection_event_proc callback) { on_event = callback; }
 GC_on_collection_event_proc GC_get_on_collection_event(void) { return on_event; }
+
+/* When a slice has to end; 0: it is none. */
+static uint64_t deadline_of(const struct cycle *cycle)
+{
+    uint64_t limit;
+    return cycle->request->slice && granary_gc_has_time_limit(&limit) ? cycle->stopped_at + limit : 0;
+}
 
 bool granary_gc_is_open(void) { return atomic_load_explicit(&phase, memory_order_relaxed) != NOT_OPEN; }
 
@@ -61,7 +69,7 @@ void granary_gc_mark_stacks(void)
         granary_gc_mark_thread(thread, driver_sp);
 }
 
-static void mark_all_roots(void)
+void granary_gc_mark_all_roots(void)
 {
     stacks_are_marked = false;
     core_gc_mark_uncollectable();
@@ -72,26 +80,28 @@ static void mark_all_roots(void)
     granary_gc_mark_stacks();
 }
 
-/* The collection begins: a partial one with what was written since the last, if that is known. Returns false if it had
- * to be a full one. */
-static bool begin(bool full)
+/* The collection begins: a partial one with what was written since the last, now or in slices. Returns false if it had
+ * to be a full one as nobody knows what was. */
+static bool begin(bool full, bool limited)
 {
-    if (granary_gc_is_incremental())
-        granary_gc_writes_start(); /* anew in the child of a fork */
     core_gc_begin_cycle(full);
-    bool known = granary_gc_is_incremental() && granary_gc_writes_take(UINTPTR_MAX, full ? NULL : core_gc_rescan_block);
-    if (!full && !known) {
+    if (!full && !limited && !granary_gc_writes_take(core_gc_rescan_block)) {
         core_gc_begin_cycle(true);
-        return false;
+        full = true;
     }
+    granary_gc_mark_all_roots();
+    granary_gc_rounds_start(!full);
     return !full;
 }
 
 static void finish(void)
 {
     if (phase == MARKING) { /* the program ran meanwhile: what it wrote, and the roots, are looked at once more */
-        granary_gc_writes_take(UINTPTR_MAX, core_gc_rescan_block);
-        mark_all_roots();
+        if (!granary_gc_writes_start() || !granary_gc_writes_take(core_gc_rescan_block)) {
+            core_gc_drain(0);
+            core_gc_begin_cycle(true);
+        }
+        granary_gc_mark_all_roots();
     }
     core_gc_drain(0);
     granary_gc_dismiss_helpers();
@@ -103,18 +113,17 @@ static void finish(void)
 /* Marks, while the world stands. Returns false if time was up before the end. */
 static bool mark(struct cycle *cycle)
 {
-    uint64_t limit;
-    if (phase == NOT_OPEN) {
-        cycle->partial = begin(cycle->full);
-        mark_all_roots();
+    uint64_t deadline = deadline_of(cycle);
+    bool begins = phase != MARKING;
+    if (begins) {
+        cycle->partial = begin(cycle->full, deadline != 0);
         slices = 0;
     }
     granary_gc_call_helpers();
-    bool limited = cycle->request->slice && granary_gc_has_time_limit(&limit);
-    if (limited && ++slices <= SLICES_MOST) {
+    if (deadline != 0 && ++slices <= SLICES_MOST) {
         /* Helpers would make the slice shorter, but waiting for all of them to leave makes it longer. */
         granary_gc_dismiss_helpers();
-        if (!core_gc_drain(cycle->stopped_at + limit)) {
+        if (!granary_gc_mark_some(deadline)) {
             phase = MARKING;
             return false;
         }
@@ -220,10 +229,8 @@ static uintptr_t least_target(void)
 /* A slice ends when its time is up, before all blocks are sorted perhaps. */
 static void sort(const struct cycle *cycle)
 {
-    uint64_t limit;
-    bool limited = cycle->request->slice && granary_gc_has_time_limit(&limit);
     phase = SORTING;
-    if (!core_gc_sort(limited ? cycle->stopped_at + limit : 0))
+    if (!core_gc_sort(deadline_of(cycle)))
         return;
     phase = NOT_OPEN;
     GC_gc_no++;
@@ -244,19 +251,36 @@ static void sweep(const struct cycle *cycle)
     sort(cycle);
 }
 
+/* Before the world is stopped for the first time. Returns false if the time of a slice was up. */
+static bool prepare(struct cycle *cycle)
+{
+    bool incremental = granary_gc_is_incremental();
+    if (phase == NOT_OPEN)
+        granary_gc_plan_slices();
+    if (incremental)
+        granary_gc_writes_start(); /* anew in the child of a fork */
+    cycle->full = cycle->request->full || !incremental || partial_ones >= GC_full_freq;
+    if (incremental && cycle->full && !granary_gc_protect(deadline_of(cycle))) {
+        phase = PROTECTING;
+        return false;
+    }
+    phase = NOT_OPEN;
+    ask_about_toggles();
+    event(GC_EVENT_START);
+    if (cycle->full && start_callback != NULL)
+        start_callback();
+    core_gc_set_java_finalization(GC_java_finalization != 0);
+    if (GC_free_space_divisor != 0)
+        core_gc_set_divisor(GC_free_space_divisor);
+    return true;
+}
+
 static void run_cycle(struct cycle *cycle)
 {
-    if (phase == NOT_OPEN) {
-        ask_about_toggles();
-        event(GC_EVENT_START);
-        cycle->full = cycle->request->full || !granary_gc_is_incremental() || partial_ones >= GC_full_freq;
-        if (cycle->full && start_callback != NULL)
-            start_callback();
-        core_gc_set_java_finalization(GC_java_finalization != 0);
-        if (GC_free_space_divisor != 0)
-            core_gc_set_divisor(GC_free_space_divisor);
-    }
-    bool begins = phase == NOT_OPEN;
+    bool begins = phase != MARKING;
+    cycle->stopped_at = granary_sys_now();
+    if (begins && !prepare(cycle))
+        return;
     dl_iterate_phdr(under_loaders_lock, cycle);
     note_pause(cycle);
     if (begins)
@@ -271,8 +295,8 @@ static void run_cycle(struct cycle *cycle)
 static void collect_locked(struct cycle *cycle)
 {
     granary_gc_into_core();
-    bool marking = phase != SORTING;
-    if (!marking) {
+    bool sorting = phase == SORTING;
+    if (sorting) {
         cycle->stopped_at = granary_sys_now();
         sort(cycle);
     }
@@ -281,7 +305,7 @@ static void collect_locked(struct cycle *cycle)
         struct cycle before = {.request = &rest, .sp = cycle->sp};
         run_cycle(&before);
     }
-    if (marking || !cycle->request->slice)
+    if (!sorting || !cycle->request->slice)
         run_cycle(cycle);
     granary_gc_out_of_core();
 }

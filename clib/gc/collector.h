@@ -208,6 +208,7 @@ struct gc_request {
 bool granary_gc_is_open(void); /* a collection has begun and goes on in slices */
 bool granary_gc_collect(const struct gc_request *request);
 void granary_gc_mark_stacks(void); /* what GC_push_other_roots calls */
+void granary_gc_mark_all_roots(void);
 void granary_gc_run_finalizers_soon(void);
 extern _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause; /* nanoseconds */
 extern uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;       /* the last collection; bytes */
@@ -226,9 +227,14 @@ bool granary_gc_is_root(uintptr_t address);
 void granary_gc_note_write(const void *address);
 bool granary_gc_is_incremental(void);
 bool granary_gc_has_time_limit(uint64_t *nanoseconds);
-void granary_gc_slice_soon(void);
+void granary_gc_plan_slices(void);
+void granary_gc_slice_soon(size_t bytes);
 bool granary_gc_writes_start(void);
-bool granary_gc_writes_take(uintptr_t high, void (*see)(uintptr_t page));
+bool granary_gc_writes_take(void (*see)(uintptr_t page));
+bool granary_gc_writes_take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages);
+bool granary_gc_protect(uint64_t deadline);
+void granary_gc_rounds_start(bool partial);
+bool granary_gc_mark_some(uint64_t deadline);
 
 /* ---- leaks.c ---- */
 void granary_gc_leaks_add(void *object);

@@ -55,6 +55,7 @@ struct gc_core_released {
 
 bool core_gc_start(uintptr_t range_bytes, uint32_t mode, uintptr_t limit) CORE_GC("Start");
 void core_gc_range(uintptr_t *base, uintptr_t *bytes) CORE_GC("Range");
+uintptr_t core_gc_end(void) CORE_GC("End");
 uintptr_t core_gc_new_cache(void) CORE_GC("NewCache");
 void core_gc_drop_cache(uintptr_t cache) CORE_GC("DropCache");
 

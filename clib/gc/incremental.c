@@ -4,10 +4,33 @@
  * has written to since, and the roots, are looked at. Every GC_full_freq-th is full, and those that the program asks
  * for.
  *
- * Incremental, with a limit (GC_set_time_limit): the marking of a collection is cut into slices of that length, one at
- * an allocation every now and then. Meanwhile the program runs; at the end the pages written to since the beginning are
- * looked at once more. See collect.c for the steps. */
+ * Incremental, with a limit (GC_set_time_limit): a collection is cut into slices of that length, one at an allocation
+ * every now and then, between which the program runs:
+ *
+ *   1. Protecting, before a full one: what was written earlier is forgotten. The world goes on.
+ *   2. Marking, which begins with the roots. A partial one looks at what was written since the last one.
+ *   3. Rounds, still marking: the roots, and what was written since they were looked at before. The slices follow each
+ *      other closely now: so each round takes less time, and less is written meanwhile.
+ *   4. When a round has found little, the last one, in one go, and what belongs to the end of marking.
+ *   5. Sorting. The world goes on.
+ *
+ * See collect.c for the steps. */
 #include "collector.h"
+
+#include <string.h>
+
+enum { FEW_PAGES = 64, ROUNDS_MOST = 20, LEAST_BETWEEN = 64 << 10, BETWEEN_ROUNDS = 16 << 10 };
+
+static _Atomic uint64_t bytes_between; /* two slices: what is allocated */
+
+static struct {
+    bool under_way; /* pages from this one on are to be looked at */
+    bool is_fresh;  /* the world has stood since the collection began */
+    bool last;      /* the next round will be */
+    uintptr_t from;
+    unsigned pages; /* that it has found */
+    unsigned count; /* of rounds */
+} rounds;
 
 static _Atomic bool is_on;
 
@@ -40,6 +63,65 @@ bool granary_gc_has_time_limit(uint64_t *nanoseconds)
     return granary_gc_is_incremental() && limit.tv_ms != GC_TIME_UNLIMITED;
 }
 
+/* What is written from now on will be known. Returns false if time was up before all pages were seen to. */
+bool granary_gc_protect(uint64_t deadline)
+{
+    static uintptr_t from;
+    unsigned pages = 0;
+    do {
+        if (!granary_gc_writes_take_some(&from, NULL, &pages) || from == 0)
+            return true;
+    } while (deadline == 0 || granary_sys_now() < deadline);
+    return false;
+}
+
+/* A partial collection begins with a round. */
+void granary_gc_rounds_start(bool partial)
+{
+    memset(&rounds, 0, sizeof rounds);
+    rounds.is_fresh = true;
+    rounds.under_way = partial;
+}
+
+static bool go_round(uint64_t deadline)
+{
+    do {
+        /* If nobody knows, all is looked at in the end. */
+        if (!granary_gc_writes_take_some(&rounds.from, core_gc_rescan_block, &rounds.pages) || rounds.from == 0) {
+            rounds.under_way = false;
+            rounds.count++;
+            return true;
+        }
+    } while (granary_sys_now() < deadline);
+    return false;
+}
+
+/* A slice of marking. Returns true if the rest is to be marked in one go: it is little, or nothing. */
+bool granary_gc_mark_some(uint64_t deadline)
+{
+    bool fresh = rounds.is_fresh;
+    rounds.is_fresh = false;
+    granary_gc_writes_start();
+    if (rounds.last)
+        return true;
+    for (;;) {
+        if (rounds.under_way && !go_round(deadline))
+            return false;
+        if (!core_gc_drain(deadline))
+            return false;
+        if (fresh)
+            return true;
+        if (rounds.count != 0 && (rounds.pages <= FEW_PAGES || rounds.count >= ROUNDS_MOST)) {
+            rounds.last = true;
+            return false;
+        }
+        atomic_store(&bytes_between, BETWEEN_ROUNDS);
+        rounds.pages = 0;
+        rounds.under_way = true;
+        granary_gc_mark_all_roots();
+    }
+}
+
 void GC_start_incremental_collection(void)
 {
     struct gc_request request = {.automatic = true, .slice = true};
@@ -47,13 +129,29 @@ void GC_start_incremental_collection(void)
         granary_gc_collect(&request);
 }
 
-/* Behind the slow path of an allocation. */
-void granary_gc_slice_soon(void)
+/* By the time that half of what is allocated between two collections has been allocated anew, the collection should be
+ * over; it marks a byte a nanosecond or more. */
+void granary_gc_plan_slices(void)
 {
-    enum { CALLS_BETWEEN_SLICES = 16 };
-    static _Atomic uint32_t calls;
-    if (LIKELY(!granary_gc_is_open()) || atomic_fetch_add(&calls, 1) % CALLS_BETWEEN_SLICES != 0)
+    uint64_t limit;
+    struct gc_core_stats stats;
+    if (!granary_gc_has_time_limit(&limit))
         return;
+    core_gc_read_stats(&stats);
+    uint64_t every = stats.target / 2 / (1 + stats.live / (limit == 0 ? 1 : limit));
+    atomic_store(&bytes_between, every < LEAST_BETWEEN ? LEAST_BETWEEN : every);
+}
+
+/* Behind the slow path of an allocation. */
+void granary_gc_slice_soon(size_t bytes)
+{
+    static _Atomic uint64_t since;
+    if (LIKELY(!granary_gc_is_open()))
+        return;
+    bytes = bytes < GC_BLOCK_BYTES ? GC_BLOCK_BYTES : bytes;
+    if (atomic_fetch_add(&since, bytes) + bytes < atomic_load(&bytes_between))
+        return;
+    atomic_store(&since, 0);
     struct gc_request request = {.automatic = true, .slice = true};
     granary_gc_collect(&request);
 }

@@ -75,30 +75,47 @@ bool granary_gc_writes_start(void)
     return watching;
 }
 
-/* Calls see for each page of the heap up to high that was written to since the last call. false: nobody knows, all of
- * them may have been. */
-bool granary_gc_writes_take(uintptr_t high, void (*see)(uintptr_t page))
+/* Calls see for pages of the heap that were written to since the last call, the first ones from *from on, counts them,
+ * and has *from say where to go on, 0 at the end. false: nobody knows, all of them may have been. */
+bool granary_gc_writes_take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages)
 {
-    enum { REGIONS = 256 };
+    enum { REGIONS = 256, PAGES = 512 };
     static struct written_region regions[REGIONS]; /* one collection at a time */
+    /* No further than there are blocks: the kernel would make page tables to note that the rest is not written. */
+    uintptr_t end = core_gc_end() < watched_high ? core_gc_end() : watched_high;
+    uintptr_t start = *from < watched_low ? watched_low : *from;
+    *from = 0;
     if (faults < 0 || owner != granary_gc_process())
         return false;
+    if (start >= end)
+        return true;
     int saved = errno;
-    bool known = true;
-    high = high < watched_high ? high : watched_high;
-    for (uintptr_t from = watched_low; from < high && known;) {
-        struct scan scan = {
-            .size = sizeof scan, .flags = SCAN_PROTECT_WRITTEN | SCAN_CHECK_ASYNC, .start = from, .end = high,
-            .regions = (uintptr_t)regions, .region_count = REGIONS, .category_mask = PAGE_IS_WRITTEN,
-            .return_mask = PAGE_IS_WRITTEN,
-        };
-        int count = ioctl(pagemap, SCAN_CALL, &scan);
-        known = count >= 0 && scan.walk_end > from;
-        for (int i = 0; i < count && see != NULL; i++)
-            for (uintptr_t page = regions[i].start; page < regions[i].end; page += GC_BLOCK_BYTES)
-                see(page);
-        from = scan.walk_end;
-    }
+    struct scan scan = {
+        .size = sizeof scan, .flags = SCAN_PROTECT_WRITTEN | SCAN_CHECK_ASYNC, .start = start, .end = end,
+        .regions = (uintptr_t)regions, .region_count = REGIONS, .max_pages = PAGES, .category_mask = PAGE_IS_WRITTEN,
+        .return_mask = PAGE_IS_WRITTEN,
+    };
+    int count = ioctl(pagemap, SCAN_CALL, &scan);
     errno = saved;
+    if (count < 0 || scan.walk_end <= start)
+        return false;
+    for (int i = 0; i < count; i++)
+        for (uintptr_t page = regions[i].start; page < regions[i].end; page += GC_BLOCK_BYTES, ++*pages)
+            if (see != NULL)
+                see(page);
+    if (scan.walk_end < end)
+        *from = scan.walk_end;
+    return true;
+}
+
+/* All of them. */
+bool granary_gc_writes_take(void (*see)(uintptr_t page))
+{
+    uintptr_t from = 0;
+    unsigned pages = 0;
+    bool known = true;
+    do
+        known = granary_gc_writes_take_some(&from, see, &pages);
+    while (known && from != 0);
     return known;
 }

@@ -2,7 +2,11 @@
 
 package gc
 
-import "granary/internal/core/sys"
+import (
+	"sync/atomic"
+
+	"granary/internal/core/sys"
+)
 
 // This file: the functions that the C library calls to collect, and for finalizers, links and typed objects.
 
@@ -11,6 +15,9 @@ func ProcessRange(base, bytes *uintptr) {
 	*base = uintptr(process.Base)
 	*bytes = process.Stats().Range
 }
+
+// ProcessEnd is the end of the highest block in use.
+func ProcessEnd() sys.Addr { return process.Base + sys.Addr(atomic.LoadUintptr(&process.highest)) }
 
 func ProcessBaseOf(addr sys.Addr) sys.Addr { return process.BaseOf(addr) }
 
