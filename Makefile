@@ -11,7 +11,7 @@
 PKG_BUILD    = gccgo binutils g++ libc6-dev
 PKG_TEST     = libgc-dev python3 perl valgrind zlib1g-dev libpng-dev libsdl2-dev qemu-user-static
 PKG_PROGRAMS = libpython3.11-testsuite redis-server redis-tools sqlite3 lua5.4 git xz-utils \
-               guile-3.0 ecl w3m neko poke mmv chase stalin fauhdlc parser3-cgi goo
+               guile-3.0 ecl w3m neko poke mmv chase stalin fauhdlc parser3-cgi goo crystal
 PKG_BENCH    = libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 # only for make test-programs
 PKG_LONG     = nodejs postgresql nginx-light apache2-utils ffmpeg default-jdk-headless chromium \

@@ -125,6 +125,28 @@ func TestFauhdlcRunsOnTheCollector(t *testing.T) {
 	})
 }
 
+// Crystal's programs run fibers on stacks of their own. The compiler, which uses the collector as well, runs once in
+// make test, on the system's.
+func TestCrystalRunsOnTheCollector(t *testing.T) {
+	crystal := need(t, "crystal", "crystal")
+	compile := func(s *session) string {
+		s.copyTestdata("collected/collect.cr")
+		s.run(command{args: []string{crystal, "build", "--no-color", "-o", s.path("collect"), "collected/collect.cr"},
+			env: []string{"CRYSTAL_CACHE_DIR=" + s.path("cache")}})
+		return s.path("collect")
+	}
+	program := ""
+	if !fullSize {
+		program = compile(newSession(t, tempDir(t), "compiler", ""))
+	}
+	compareCollector(t, func(s *session) {
+		if fullSize {
+			program = compile(s)
+		}
+		s.recordRun("a program", command{args: []string{program, fmt.Sprint(sizes(50, 500))}})
+	})
+}
+
 // sizes chooses between the size for `make test` and the one for `make test-programs`.
 func sizes(quick, full int) int {
 	if fullSize {
