@@ -69,10 +69,10 @@ func (h *Heap) allocSlow(size int, alignment uintptr, zero bool) (unsafe.Pointer
 	return h.allocWhole(uintptr(size), alignment, zero, h.isDue(size))
 }
 
-// allocWhole takes a block of the core, by whatever it takes.
-func (h *Heap) allocWhole(size, alignment uintptr, zero, sampled bool) (unsafe.Pointer, error) {
+// allocWhole takes a block of the core, by whatever it takes; mean is not 0 if it is to be sampled.
+func (h *Heap) allocWhole(size, alignment uintptr, zero bool, mean int64) (unsafe.Pointer, error) {
 	c := h.takeCache()
-	block := h.allocWith(c, size, alignment, zero, sampled)
+	block := h.allocWith(c, size, alignment, zero, mean)
 	h.putCache(c)
 	if block == 0 {
 		if block = h.allocAgain(size, alignment, zero); block == 0 {
@@ -86,19 +86,19 @@ func (h *Heap) allocWhole(size, alignment uintptr, zero, sampled bool) (unsafe.P
 	return block.Pointer(), nil
 }
 
-// isDue reports whether a block that takes the slow path is to be sampled.
-func (h *Heap) isDue(size int) bool {
+// isDue is 0, or the mean distance with which a block that takes the slow path is to be sampled.
+func (h *Heap) isDue(size int) (mean int64) {
 	if h.samples != nil && size > core.SmallMaxBytes { // not counted by slots
-		return h.samples.next() < int64(size)
+		return h.samples.isDue(size)
 	}
 	return h.sampleDue()
 }
 
 // allocWith takes a block by means of a cache that is the caller's.
-func (h *Heap) allocWith(c core.Cache, size, alignment uintptr, zero, sampled bool) sys.Addr {
+func (h *Heap) allocWith(c core.Cache, size, alignment uintptr, zero bool, mean int64) sys.Addr {
 	block := sys.Addr(0)
 	switch {
-	case sampled && h.samples != nil && alignment <= 16:
+	case mean != 0 && alignment <= 16:
 		// The free of a block of the normal tier always takes the slow path, where samples are looked up.
 		if block = h.core.LargeMalloc(c, size); block != 0 && zero {
 			clear(unsafe.Slice((*byte)(block.Pointer()), size))
@@ -112,8 +112,8 @@ func (h *Heap) allocWith(c core.Cache, size, alignment uintptr, zero, sampled bo
 		return 0
 	}
 	h.noteForeign(block)
-	if sampled && h.samples != nil && !h.isSmall(block) {
-		h.samples.add(block, size)
+	if mean != 0 && !h.isSmall(block) {
+		h.samples.add(block, size, mean)
 	}
 	return block
 }
@@ -124,7 +124,7 @@ func (h *Heap) isSmall(block sys.Addr) bool { return h.contains(block) && !h.cor
 // allocAgain tries once more when memory is short, with what waits in the caches.
 func (h *Heap) allocAgain(size, alignment uintptr, zero bool) sys.Addr {
 	h.sweep(0, false)
-	return h.allocWith(h.place.noCache, size, alignment, zero, false)
+	return h.allocWith(h.place.noCache, size, alignment, zero, 0)
 }
 
 // whyNot is the error for a block that could not be had.

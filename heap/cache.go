@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math"
+	"math/rand/v2"
 	"unsafe"
 
 	core "granary/internal/core/heap"
@@ -12,13 +13,12 @@ import (
 // freed by any goroutine, to this Cache, another one or the Heap. A Cache itself may be used by one goroutine at a
 // time.
 type Cache struct {
-	core     *core.Heap
-	cache    core.Cache
-	left     int64
-	heap     *Heap
-	counting bool // left was set once
-	uses     int  // touched in race builds, so that the detector sees two goroutines using it at once
-	_        [slotBytes - 32 - 16*sys.Is64Bit]byte
+	core  *core.Heap
+	cache core.Cache
+	distance
+	heap *Heap
+	uses int // touched in race builds, so that the detector sees two goroutines using it at once
+	_    [slotBytes - 40 - 16*sys.Is64Bit]byte
 }
 
 // A Cache has two lines of the processor's caches for itself, as Go aligns objects of this size at it: those of two
@@ -96,8 +96,10 @@ func (c *Cache) allocSlow(size int) (unsafe.Pointer, error) {
 		c.left = max(c.left, 0)
 		return h.allocSlow(size, 0, false)
 	}
-	if c.left < 0 && c.startSample() {
-		return h.allocWhole(uintptr(size), 0, false, true)
+	if c.left < 0 {
+		if mean := c.startSample(); mean != 0 {
+			return h.allocWhole(uintptr(size), 0, false, mean)
+		}
 	}
 	block := h.core.Malloc(c.cache, uintptr(size))
 	if block == 0 || !h.contains(block) {
@@ -113,15 +115,13 @@ func (c *Cache) allocSlow(size int) (unsafe.Pointer, error) {
 	return block.Pointer(), nil
 }
 
-// startSample begins to count to the next sample. It returns false for the first count, which began at 0.
-func (c *Cache) startSample() bool {
-	c.left = math.MaxInt64
+// startSample begins to count to the next sample. It returns the mean of the distance that ended, 0 if there was none.
+func (c *Cache) startSample() (ended int64) {
 	if c.heap.samples == nil {
-		return false
+		c.left = math.MaxInt64
+		return 0
 	}
-	first := !c.counting
-	c.left, c.counting = c.heap.samples.next(), true
-	return !first
+	return c.restart(c.heap.samples.rate, rand.ExpFloat64(), sys.Now())
 }
 
 // Free is Heap.Free.

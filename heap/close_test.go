@@ -72,13 +72,13 @@ func TestAClosedHeapTouchesNothingOfTheNext(t *testing.T) {
 func TestSlotsServeAgainEmpty(t *testing.T) {
 	slots := takeSlots()
 	first := (*slot)(slots)
-	first.left, first.started = 5, true
+	first.left, first.mean = 5, 1
 	giveSlots(slots)
 	if again := takeSlots(); again != slots {
 		giveSlots(again)
 		t.Error("slots that were given back are not used again")
-	} else if first.left != 0 || first.started || first.cache != 0 {
-		t.Error("slots do not begin empty", first.left, first.started)
+	} else if first.distance != (distance{}) || first.cache != 0 {
+		t.Error("slots do not begin empty", first.distance)
 	}
 	giveSlots(slots)
 }

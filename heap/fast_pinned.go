@@ -4,6 +4,7 @@ package heap
 
 import (
 	"math"
+	"math/rand/v2"
 	"sync/atomic"
 	"unsafe"
 
@@ -96,20 +97,23 @@ func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 // fastState is what a Heap has for this build alone: nothing.
 type fastState struct{}
 
-// sampleDue reports whether the P has handed out enough bytes for another sample, and starts the next count.
-func (h *Heap) sampleDue() bool {
-	next, due := int64(math.MaxInt64), false
+// sampleDue begins the next distance of the P if one has ended, and returns the mean of that; 0: no sample is due.
+func (h *Heap) sampleDue() (ended int64) {
+	draw, now := 0.0, uint64(0)
 	if h.samples != nil {
-		next = h.samples.next()
+		draw, now = rand.ExpFloat64(), sys.Now()
 	}
 	if id := procPin(); uint(id) < slotCount {
-		if s := h.slot(uintptr(id)); s.left < 0 {
-			due = s.started
-			s.left, s.started = next, true
+		switch s := h.slot(uintptr(id)); {
+		case s.left >= 0:
+		case h.samples == nil:
+			s.left = math.MaxInt64
+		default:
+			ended = s.restart(h.samples.rate, draw, now)
 		}
 	}
 	procUnpin()
-	return due
+	return ended
 }
 
 // swapSlot puts a cache, or 0, into the slot of the goroutine's P and returns what was there.

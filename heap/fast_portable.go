@@ -4,6 +4,7 @@ package heap
 
 import (
 	"math"
+	"math/rand/v2"
 	"sync/atomic"
 	"unsafe"
 
@@ -98,7 +99,7 @@ func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 
 // fastState is what a Heap has for this build alone.
 type fastState struct {
-	due atomic.Bool // some slot's count came to its end
+	due atomic.Int64 // the mean of a slot's distance that ended, 0 if none did
 }
 
 // counted takes a size off the slot's count. It returns false if the allocation is to take the slow path.
@@ -106,18 +107,21 @@ func (h *Heap) counted(s *slot, size int) bool {
 	if s.left -= int64(size); s.left >= 0 {
 		return true
 	}
-	if s.started {
-		h.due.Store(true)
-	}
-	s.left, s.started = math.MaxInt64, true
-	if h.samples != nil {
-		s.left = h.samples.next()
+	if h.samples == nil {
+		s.left = math.MaxInt64
+	} else if ended := s.restart(h.samples.rate, rand.ExpFloat64(), sys.Now()); ended != 0 {
+		h.due.Store(ended)
 	}
 	return false
 }
 
-// sampleDue reports whether enough bytes were handed out for another sample.
-func (h *Heap) sampleDue() bool { return h.due.Load() && h.due.Swap(false) }
+// sampleDue returns the mean of a distance that ended; 0: no sample is due.
+func (h *Heap) sampleDue() (ended int64) {
+	if h.due.Load() == 0 {
+		return 0
+	}
+	return h.due.Swap(0)
+}
 
 // swapSlot puts a cache, or 0, into a slot and returns what was there.
 func (h *Heap) swapSlot(c core.Cache) core.Cache {

@@ -65,9 +65,11 @@ func newProfileBuilder() *profileBuilder {
 }
 
 func (b *profileBuilder) add(h *Heap, s *siteCopy) {
-	sample := &profile.Sample{Value: make([]int64, 4)}
-	sample.Value[0], sample.Value[1] = unsample(s.allocBlocks, s.allocBytes, h.samples.rate)
-	sample.Value[2], sample.Value[3] = unsample(s.allocBlocks-s.freeBlocks, s.allocBytes-s.freeBytes, h.samples.rate)
+	sample := &profile.Sample{}
+	aliveBlocks, aliveBytes := s.allocBlocks-s.freeBlocks, s.allocBytes-s.freeBytes
+	for _, value := range []float64{s.allocBlocks, s.allocBytes, aliveBlocks, aliveBytes} {
+		sample.Value = append(sample.Value, int64(math.Round(value)))
+	}
 	if name := h.Name(); name != "" {
 		sample.Label = map[string][]string{"heap": {name}}
 	}
@@ -83,17 +85,6 @@ func (b *profileBuilder) add(h *Heap, s *siteCopy) {
 
 func isOwn(function string) bool {
 	return strings.HasPrefix(function, thisPackage) && !isTestFunction(function)
-}
-
-// unsample estimates what there was from what was sampled. A block of a size is sampled with the probability
-// 1-e^(-size/rate), so each stands for the inverse of that.
-func unsample(blocks, bytes int64, rate int) (int64, int64) {
-	if blocks <= 0 || bytes <= 0 {
-		return max(blocks, 0), max(bytes, 0)
-	}
-	mean := float64(bytes) / float64(blocks)
-	scale := 1 / -math.Expm1(-mean/float64(rate))
-	return int64(math.Round(float64(blocks) * scale)), int64(math.Round(float64(bytes) * scale))
 }
 
 // location is that of a return address; functions inlined there are lines of it, the innermost first.

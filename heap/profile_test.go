@@ -3,6 +3,7 @@ package heap
 import (
 	"bytes"
 	"math"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -116,13 +117,55 @@ func TestTheSamplesOfManyStacksAreBounded(t *testing.T) {
 	for i := range sitesMost + 10 {
 		s.sites[siteKey{uintptr(i + 1)}] = &site{}
 	}
-	s.add(1<<20, 5)
-	if len(s.sites) != sitesMost+11 || s.sites[siteKey{}].allocBytes != 5 {
+	s.add(1<<20, 500, 1)
+	if len(s.sites) != sitesMost+11 || s.sites[siteKey{}].allocBytes != 500 {
 		t.Errorf("%d sites", len(s.sites))
 	}
-	s.add(2<<20, 6)
-	if len(s.sites) != sitesMost+11 || s.sites[siteKey{}].allocBytes != 11 {
+	s.add(2<<20, 600, 1)
+	if len(s.sites) != sitesMost+11 || s.sites[siteKey{}].allocBytes != 1100 {
 		t.Errorf("%d sites", len(s.sites))
+	}
+}
+
+// TestManyBytesHaveFewSamplesAndTheRightEstimate lets time pass by hand, a hundredth of a millisecond at a time. In ten
+// milliseconds 10 GiB are handed out, and 200 MiB in the ten after them.
+func TestManyBytesHaveFewSamplesAndTheRightEstimate(t *testing.T) {
+	const millisecond, mib = 1_000_000, 1 << 20
+	random := rand.New(rand.NewPCG(1, 2))
+	d := distance{}
+	d.restart(DefaultProfileRate, random.ExpFloat64(), 0)
+	bytes, estimate, samples := [2]float64{}, [2]float64{}, [2]int{}
+	for tick := uint64(0); tick < 400_000; tick++ {
+		quiet := tick / 1000 % 2
+		size := int64(10 * mib)
+		if quiet == 1 {
+			size = mib / 5
+		}
+		bytes[quiet] += float64(size)
+		for d.left -= size; d.left < 0; {
+			over := d.left
+			ended := d.restart(DefaultProfileRate, random.ExpFloat64(), tick*millisecond/100)
+			estimate[quiet] += float64(ended)
+			samples[quiet]++
+			d.left += over // what was handed out beyond belongs to the next distance
+		}
+	}
+	for i, name := range []string{"busy", "quiet"} {
+		if got := estimate[i] / bytes[i]; got < 0.8 || got > 1.2 {
+			t.Errorf("%s: estimated %.2f of the bytes, by %d samples", name, got, samples[i])
+		}
+	}
+	if short := int(bytes[0] / DefaultProfileRate); samples[0] > short/10 {
+		t.Errorf("%d samples in the busy half, where short distances would give %d", samples[0], short)
+	}
+}
+
+func TestRatesThatAskForMoreAreKept(t *testing.T) {
+	d := distance{}
+	for now := range uint64(10) { // no time at all
+		if ended := d.restart(1000, 1, now); now > 0 && ended != 1000 || d.left != 1000 {
+			t.Fatal(now, ended, d)
+		}
 	}
 }
 

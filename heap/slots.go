@@ -16,10 +16,9 @@ import (
 //	0          whoever exchanged it for 0: a goroutine on its slow path, or drain after a grace period
 type slot struct {
 	cache   core.Cache
-	left    int64  // bytes to be handed out until the next sample
 	traffic uint64 // of the cache, as the last tick saw it; under Heap.sweeping
-	started bool   // left was set once
-	_       [slotBytes - 25]byte
+	distance
+	_ [slotBytes - 40]byte
 }
 
 const (
