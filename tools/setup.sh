@@ -20,8 +20,10 @@ if [ ! -e $policy ]; then
   trap 'rm -f $policy' EXIT
 fi
 log=$(mktemp)
-install() { apt-get install -y --no-install-recommends $missing >"$log" 2>&1; }
-install || { apt-get update >"$log" 2>&1 && install; } || {
+# Another apt-get, such as the automatic one of a fresh machine, is waited for.
+wait="-o DPkg::Lock::Timeout=300"
+install() { apt-get $wait install -y --no-install-recommends $missing >"$log" 2>&1; }
+install || { apt-get $wait update >"$log" 2>&1 && install; } || {
   cat "$log" >&2
   echo "granary: installing$missing failed; the log is above" >&2
   exit 1
