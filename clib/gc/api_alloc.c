@@ -18,17 +18,22 @@ static void *out_of_memory(size_t bytes)
     return GC_oom_fn(bytes);
 }
 
-/* What the core does not give without a collection, or not at all. attempts counts collections that did not help. */
-static bool make_room(uint32_t need, uint32_t *flags, unsigned *attempts)
+/* What the core does not give without a collection, or not at all. attempts counts collections that did not help,
+ * before is the number of all markings as the core was asked. What a collection frees other threads may use up before
+ * this one runs again: that is no reason to make the heap larger, but to collect once more. */
+static bool make_room(uint32_t need, uint32_t before, uint32_t *flags, unsigned *attempts)
 {
+    enum { ATTEMPTS_BEFORE_GROWTH = 4 };
     bool first = need == GC_NEED_COLLECT && *attempts == 0;
-    struct gc_request request = {.automatic = first, .slice = first, .full = !first};
+    struct gc_request request = {.automatic = first, .before = before, .slice = first, .full = !first};
     bool open = first && granary_gc_is_open(); /* it goes on in slices, and this allocation takes new memory */
     if (need == GC_NEED_COLLECT && (open || GC_dont_gc > 0 || GC_get_disable_automatic_collection() != 0)) {
         *flags |= GC_ALLOC_EXPAND;
         return true;
     }
-    if (need == GC_NEED_MEMORY && (*attempts > GC_max_retries + 1 || GC_dont_gc > 0))
+    if (need == GC_NEED_MEMORY && *attempts < ATTEMPTS_BEFORE_GROWTH)
+        *attempts = ATTEMPTS_BEFORE_GROWTH;
+    if (need == GC_NEED_MEMORY && (*attempts > GC_max_retries + ATTEMPTS_BEFORE_GROWTH + 1 || GC_dont_gc > 0))
         return false;
     ++*attempts;
     if (!granary_gc_collect(&request)) {
@@ -36,7 +41,7 @@ static bool make_room(uint32_t need, uint32_t *flags, unsigned *attempts)
         *flags |= GC_ALLOC_EXPAND;
         return !tried;
     }
-    if (*attempts > 1 || granary_gc_is_open())
+    if (*attempts > ATTEMPTS_BEFORE_GROWTH || granary_gc_is_open())
         *flags |= GC_ALLOC_EXPAND;
     return true;
 }
@@ -79,10 +84,14 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
     unsigned attempts = 0;
     for (;;) {
         uint32_t need = GC_NEED_NOTHING;
+        uint32_t before = granary_gc_markings;
         granary_gc_into_core();
         uintptr_t object = core_gc_alloc_slow(local->cache, bytes, kind, flags, &need);
         granary_gc_out_of_core();
         if (LIKELY(object != 0)) {
+            granary_gc_stop_if_asked();
+            if (LIKELY(local->self != NULL))
+                local->self->refilled_at = granary_gc_markings;
             granary_gc_slice_soon(bytes);
             granary_gc_run_finalizers_soon();
             if (UNLIKELY(GC_find_leak != 0))
@@ -90,7 +99,7 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
             clear_dead_stack(local);
             return (void *)object;
         }
-        if (!make_room(need, &flags, &attempts))
+        if (!make_room(need, before, &flags, &attempts))
             return out_of_memory(bytes);
     }
 }
@@ -170,6 +179,7 @@ void GC_generic_malloc_many(size_t bytes, int kind, void **result)
     uint32_t flags = 0;
     for (unsigned attempts = 0;;) {
         uint32_t need = GC_NEED_NOTHING;
+        uint32_t before = granary_gc_markings;
         granary_gc_into_core();
         uintptr_t first = core_gc_alloc_many(granary_gc_local.cache, granules == 0 ? 1 : granules, (uint32_t)kind,
                                              flags, &need);
@@ -180,7 +190,7 @@ void GC_generic_malloc_many(size_t bytes, int kind, void **result)
             granary_gc_run_finalizers_soon();
             return;
         }
-        if (!make_room(need, &flags, &attempts))
+        if (!make_room(need, before, &flags, &attempts))
             return;
     }
 }

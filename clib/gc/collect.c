@@ -27,6 +27,7 @@ enum { LOCK_NANOSECONDS = 1000000000 };
 enum { NOT_OPEN, PROTECTING, MARKING, SORTING };
 enum { SLICES_MOST = 2000 }; /* then a collection is finished, however long that takes */
 
+_Atomic uint32_t granary_gc_markings;
 _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause;
 uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;
 static uintptr_t driver_sp;
@@ -215,15 +216,14 @@ static void note_figures(void)
     told = stats.heap;
 }
 
-/* Stopping a thread that runs costs some 40 microseconds, in which it would have allocated a quarter of a MiB. With
- * several of them a small heap is collected less often. */
+/* With several threads that allocate a collection interrupts all of them: it comes when each has had its part. */
 static uintptr_t least_target(void)
 {
-    const uintptr_t with_several = (uintptr_t)8 << 20;
-    unsigned running = 0;
+    const uintptr_t each = (uintptr_t)512 << 10;
+    unsigned allocating = 0;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        running += atomic_load(&thread->state) == GC_THREAD_RUNNING;
-    return running > 1 ? with_several : 0;
+        allocating += thread->refilled_at == granary_gc_markings;
+    return allocating > 1 ? each * allocating : 0;
 }
 
 /* A slice ends when its time is up, before all blocks are sorted perhaps. */
@@ -247,6 +247,7 @@ static void sweep(const struct cycle *cycle)
     core_gc_set_least_target(least_target());
     core_gc_start_sweep();
     core_gc_unhold();
+    atomic_fetch_add(&granary_gc_markings, 1);
     last = *cycle;
     sort(cycle);
 }
@@ -314,12 +315,11 @@ static void *collect_here(void *argument, uintptr_t sp)
 {
     struct cycle cycle = {.request = argument, .sp = sp};
     const struct gc_request *request = cycle.request;
-    GC_word before = GC_gc_no;
     /* NULL from a callback that runs under the lock. An allocation does not wait for ever: its thread may hold the
      * loader's lock, in a callback of dl_iterate_phdr, for which the one who has our lock waits. */
-    if (request->automatic ? !granary_gc_lock_within(LOCK_NANOSECONDS) : !granary_gc_lock())
-        return NULL;
-    bool done = request->automatic && GC_gc_no != before; /* by another thread, while this one waited */
+    if (request->automatic ? !granary_gc_lock_unless_marked(request->before, LOCK_NANOSECONDS) : !granary_gc_lock())
+        return request->automatic && granary_gc_markings != request->before ? argument : NULL;
+    bool done = request->automatic && granary_gc_markings != request->before; /* by another thread */
     if (!done && GC_dont_gc <= 0 && (request->stop == NULL || request->stop() == 0)) {
         collect_locked(&cycle);
         done = true;

@@ -40,11 +40,14 @@ extern __thread struct gc_local granary_gc_local INITIAL_EXEC;
 /* States of a thread, from the collector's side.
  *
  *   state     who changes it               meaning
- *   RUNNING   the thread, from BLOCKED     is stopped by a signal
+ *   RUNNING   the thread, from BLOCKED     stops as it is asked to, or by a signal
  *   BLOCKED   the thread, from RUNNING     touches no object: its stack is scanned from blocked_sp as it is
- *   HELD      a collection, from BLOCKED   must wait before it becomes RUNNING; the collection sets it back
+ *   HELD      a collection, from BLOCKED   must wait before it becomes RUNNING; the collection sets it back to BLOCKED
+ *   AWAITED   the thread, from HELD        sleeps until the collection sets it back
+ *
+ * A thread that is asked to stop as it becomes BLOCKED makes itself HELD.
  */
-enum { GC_THREAD_RUNNING, GC_THREAD_BLOCKED, GC_THREAD_HELD };
+enum { GC_THREAD_RUNNING, GC_THREAD_BLOCKED, GC_THREAD_HELD, GC_THREAD_AWAITED };
 
 struct gc_thread {
     struct gc_thread *next; /* in the list of all, under the collector's lock */
@@ -58,8 +61,9 @@ struct gc_thread {
     _Atomic uint32_t state;
     _Atomic uint32_t answering; /* the stop that it answers, or answered last: once, whoever interrupts */
     _Atomic uint32_t stopped;   /* the stop that it answered last: what it says below is true */
-    uint32_t asked;             /* the stop for which it was signalled last */
-    uint32_t resend;            /* rounds of waiting for its answer */
+    _Atomic uint32_t asked;     /* the last stop that it is to answer */
+    _Atomic bool comes_by;      /* it gave the last answer where it allocates, without a signal */
+    uint32_t refilled_at;       /* granary_gc_markings when it last took the slow path of an allocation */
     bool is_main;
     bool blocks_signal;         /* does not get the signal: the other one is used */
     bool by_call;               /* the program registered it, or created it with GC_pthread_create */
@@ -137,8 +141,9 @@ bool granary_gc_lock(void);
 /* Gives it up; took is what granary_gc_lock returned. */
 void granary_gc_unlock(bool took);
 bool granary_gc_lock_is_mine(void);
-/* Waits for the lock at most so long; false: not taken. */
-bool granary_gc_lock_within(uint64_t nanoseconds);
+/* Waits for the lock at most so long, and no longer than until marking is finished, if there were so many markings.
+ * false: not taken. */
+bool granary_gc_lock_unless_marked(uint32_t markings, uint64_t nanoseconds);
 void granary_gc_lock_after_fork(void);
 
 /* ---- stop.c: the world ---- */
@@ -151,6 +156,15 @@ void granary_gc_stop_world(void);  /* under the lock */
 void granary_gc_start_world(void); /* under the lock */
 bool granary_gc_world_stands(void);
 uint32_t granary_gc_stop_number(void); /* while the world stands; no two stops have the same */
+/* Odd: the world is to stand, or stands. */
+extern _Atomic uint32_t granary_gc_world;
+/* Called outside of the core, where threads come by often. */
+static inline void granary_gc_stop_if_asked(void)
+{
+    if (UNLIKELY((atomic_load_explicit(&granary_gc_world, memory_order_relaxed) & 1) != 0)
+        && granary_gc_local.inside == 0)
+        granary_gc_stop_here();
+}
 uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread); /* while the world stands */
 void granary_gc_stop_start(void);
 void granary_gc_stop_after_fork(void);
@@ -201,7 +215,8 @@ unsigned granary_gc_processors(void);
 struct gc_request {
     bool full;        /* asked for by the program, or nothing else helps */
     bool unmap;       /* give back all free memory */
-    bool automatic;   /* for an allocation: one that another thread did meanwhile will do */
+    bool automatic;   /* for an allocation: one that another thread did meanwhile will do: ... */
+    uint32_t before;  /* ... if there were so many when the core asked for it */
     bool slice;       /* one slice of marking will do, if there is a limit of time */
     GC_stop_func stop; /* may end it; NULL: nobody does */
 };
@@ -210,6 +225,7 @@ bool granary_gc_collect(const struct gc_request *request);
 void granary_gc_mark_stacks(void); /* what GC_push_other_roots calls */
 void granary_gc_mark_all_roots(void);
 void granary_gc_run_finalizers_soon(void);
+extern _Atomic uint32_t granary_gc_markings; /* how often marking was finished */
 extern _Atomic uint64_t granary_gc_total_pause, granary_gc_longest_pause; /* nanoseconds */
 extern uint64_t granary_gc_freed_before, granary_gc_reclaimed_before;       /* the last collection; bytes */
 
@@ -259,7 +275,11 @@ void *granary_gc_pages(size_t bytes); /* zeroed, NULL if there is none */
 bool granary_gc_room(void **array, size_t *capacity, size_t count, size_t element_bytes);
 long granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds); /* 0: for ever */
 void granary_gc_futex_wake(void *word, int count);
+/* Waits, with the processor, until a word has another value, as long as is better than sleeping. false: it has not. */
+bool granary_gc_spin_while(_Atomic uint32_t *word, uint32_t value);
+void granary_gc_spin_start(void);
 uint64_t granary_sys_now(void);
+void granary_sys_cpu_relax(void);
 uint32_t granary_sys_cpus(void);
 
 /* clib/glue/message.c */

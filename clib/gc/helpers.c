@@ -58,19 +58,21 @@ static bool start_helper(unsigned number)
     return done;
 }
 
-static unsigned helpers_most(void)
+/* How many of the helpers that the core wants the program may have. */
+static unsigned helpers_wanted(void)
 {
+    unsigned wanted = core_gc_helpers_wanted();
+    if (wanted == 0)
+        return 0;
     unsigned markers = granary_gc_options.markers != 0 ? granary_gc_options.markers : granary_gc_processors();
-    return markers - 1 > HELPERS_MOST ? HELPERS_MOST : markers - 1;
+    unsigned most = markers - 1 > HELPERS_MOST ? HELPERS_MOST : markers - 1;
+    return wanted > most ? most : wanted;
 }
 
 /* pthread_create may allocate from the program's malloc, so this is not done in a collection. */
 void granary_gc_want_helpers(void)
 {
-    unsigned wanted = core_gc_helpers_wanted();
-    unsigned most = helpers_most();
-    if (wanted > most)
-        wanted = most;
+    unsigned wanted = helpers_wanted();
     if (started >= wanted || atomic_exchange(&starting, 1) != 0)
         return;
     while (started < wanted && start_helper(started + 1))
@@ -81,10 +83,7 @@ void granary_gc_want_helpers(void)
 
 void granary_gc_call_helpers(void)
 {
-    unsigned wanted = core_gc_helpers_wanted();
-    unsigned most = helpers_most();
-    if (wanted > most)
-        wanted = most;
+    unsigned wanted = helpers_wanted();
     if (wanted > started)
         wanted = started;
     core_gc_start_helpers(wanted);

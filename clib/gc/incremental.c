@@ -124,7 +124,7 @@ bool granary_gc_mark_some(uint64_t deadline)
 
 void GC_start_incremental_collection(void)
 {
-    struct gc_request request = {.automatic = true, .slice = true};
+    struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
     if (granary_gc_is_incremental())
         granary_gc_collect(&request);
 }
@@ -152,7 +152,7 @@ void granary_gc_slice_soon(size_t bytes)
     if (atomic_fetch_add(&since, bytes) + bytes < atomic_load(&bytes_between))
         return;
     atomic_store(&since, 0);
-    struct gc_request request = {.automatic = true, .slice = true};
+    struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
     granary_gc_collect(&request);
 }
 
@@ -163,7 +163,7 @@ int GC_collect_a_little(void)
     bool due = core_gc_should_collect();
     granary_gc_out_of_core();
     if (due || granary_gc_is_open()) {
-        struct gc_request request = {.automatic = true, .slice = true};
+        struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
         granary_gc_collect(&request);
         granary_gc_run_finalizers_soon();
     }

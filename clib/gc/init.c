@@ -38,6 +38,7 @@ void granary_gc_start_slow(void)
     start_heap();
     granary_gc_fork_start();
     granary_gc_threads_start();
+    granary_gc_spin_start();
     granary_gc_apply_early_settings();
     if (granary_gc_options.verbose)
         granary_message("granary: libgc-%s in pid %d (%s)\n", GRANARY_VERSION, (int)granary_gc_process(),

@@ -15,43 +15,62 @@ static bool try_lock(void)
     return atomic_compare_exchange_strong_explicit(&word, &none, 1, memory_order_acquire, memory_order_relaxed);
 }
 
+/* Who takes it here leaves a mark for others who may sleep. */
+static bool take_or_announce(void) { return atomic_exchange_explicit(&word, 2, memory_order_acquire) == 0; }
+
 /* Until the lock is taken the thread counts as blocked: a collection does not wait for it. */
-static void *wait_for_lock(void *limit, uintptr_t sp)
+static void *wait_for_lock(void *unused, uintptr_t sp)
 {
-    uint64_t nanoseconds = *(uint64_t *)limit;
-    uint64_t end = nanoseconds == 0 ? 0 : granary_sys_now() + nanoseconds;
-    bool took = true;
     bool blocked = granary_gc_block(sp);
-    while (atomic_exchange_explicit(&word, 2, memory_order_acquire) != 0) {
-        uint64_t now = end == 0 ? 0 : granary_sys_now();
-        if (end != 0 && now >= end) {
-            took = false;
-            break;
-        }
-        granary_gc_futex_wait(&word, 2, end == 0 ? 0 : end - now);
-    }
+    granary_gc_spin_while(&word, 1);
+    while (!take_or_announce())
+        granary_gc_futex_wait(&word, 2, 0);
     if (blocked)
         granary_gc_unblock();
-    return took ? limit : NULL;
+    return unused;
+}
+
+struct limits {
+    uint32_t markings;
+    uint64_t end;
+};
+
+static void *wait_unless_marked(void *argument, uintptr_t sp)
+{
+    const struct limits *limits = argument;
+    bool blocked = granary_gc_block(sp), took = false, slept = false;
+    granary_gc_spin_while(&word, 1); /* a collection of a small heap is over soon */
+    while (granary_gc_markings == limits->markings) {
+        took = take_or_announce();
+        uint64_t now = granary_sys_now();
+        if (took || now >= limits->end)
+            break;
+        granary_gc_futex_wait(&word, 2, limits->end - now);
+        slept = true;
+    }
+    if (slept && !took)
+        granary_gc_futex_wake(&word, 1); /* another one's turn, which came to us */
+    if (blocked)
+        granary_gc_unblock();
+    return took ? argument : NULL;
 }
 
 bool granary_gc_lock(void)
 {
     if (granary_gc_lock_is_mine())
         return false;
-    if (UNLIKELY(!try_lock())) {
-        uint64_t for_ever = 0;
-        granary_gc_with_registers(wait_for_lock, &for_ever);
-    }
+    if (UNLIKELY(!try_lock()))
+        granary_gc_with_registers(wait_for_lock, NULL);
     atomic_store_explicit(&owner, granary_sys_thread_id(), memory_order_relaxed);
     return true;
 }
 
-bool granary_gc_lock_within(uint64_t nanoseconds)
+bool granary_gc_lock_unless_marked(uint32_t markings, uint64_t nanoseconds)
 {
     if (granary_gc_lock_is_mine())
         return false;
-    if (!try_lock() && granary_gc_with_registers(wait_for_lock, &nanoseconds) == NULL)
+    struct limits limits = {markings, granary_sys_now() + nanoseconds};
+    if (!try_lock() && granary_gc_with_registers(wait_unless_marked, &limits) == NULL)
         return false;
     atomic_store_explicit(&owner, granary_sys_thread_id(), memory_order_relaxed);
     return true;

@@ -1,15 +1,21 @@
 /* Stopping the world and letting it go on.
  *
- * world counts stops and starts: odd while a collection wants the world to stand. The path of one stop:
+ * granary_gc_world counts stops and starts: odd while a collection wants the world to stand. The path of one stop:
  *
- *   1. world becomes odd. Blocked threads are held (BLOCKED -> HELD); running ones get the signal.
- *   2. The signal's handler leaves the registers and the stack pointer in the thread's record, answers, and waits until
- *      world changes. A thread that is in the core only takes note, and does the same as it leaves the core.
- *   3. The collector waits until all have answered, and looks after those that do not. A thread that blocks all signals
+ *   1. It becomes odd. Blocked threads are held (BLOCKED -> HELD), all others are asked.
+ *   2. A thread that allocates comes by soon, as the slow path looks at granary_gc_world: it leaves its registers and
+ *      its stack pointer in its record, answers, and waits until granary_gc_world changes. One that becomes blocked
+ *      holds itself.
+ *   3. The others get the signal, whose handler does the same; who came by at the last stop gets it only if he does not
+ *      now. A thread that is in the core takes note of the signal, and stops as it leaves the core.
+ *   4. The collector waits until all have answered, and looks after those that do not. A thread that blocks all signals
  *      may wait for something that a stopped thread has: then all go on for a while, and the stop begins anew.
- *   4. World becomes even again, which lets all waiters go.
+ *   5. It becomes even again, which lets all waiters go.
  *
  * Meanwhile the collecting thread takes no signal of the program's, whose handler might wait for a stopped thread.
+ *
+ * A collection of a small heap takes as long as it takes to put a thread to sleep and to wake it. So all who wait keep
+ * their processor for a while, if there is one for the thread that they wait for.
  */
 #include "collector.h"
 
@@ -17,12 +23,14 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-enum { SPINS = 300, ROUND_NANOSECONDS = 1000000, ROUNDS_BEFORE_LOOK = 2, ROUNDS_BEFORE_RESEND = 100 };
+enum { ROUND_NANOSECONDS = 1000000, ROUNDS_BEFORE_LOOK = 2, ROUNDS_BEFORE_RESEND = 100 };
 enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 1024 }; /* before a stop begins anew: each time twice as many */
 #define RED_ZONE_BYTES 128 /* below the stack pointer leaf functions keep values */
 
-static _Atomic uint32_t world;
-static _Atomic uint32_t missing; /* answers */
+_Atomic uint32_t granary_gc_world;
+static _Atomic uint32_t missing;         /* answers */
+static _Atomic uint32_t collector_sleeps; /* until missing is 0 */
+static _Atomic uint32_t sleepers;        /* threads that sleep until granary_gc_world changes */
 
 static bool takes_no_signals; /* the collecting thread; under the collector's lock, as is its mask before: */
 static sigset_t mask_before;
@@ -52,6 +60,35 @@ static uintptr_t interrupted_sp(const ucontext_t *context)
 #endif
 }
 
+/* Whoever is the first to answer for a thread, the thread itself or another one. */
+static bool is_first_answer(struct gc_thread *thread, uint32_t stop)
+{
+    return atomic_exchange(&thread->answering, stop) != stop;
+}
+
+static void count_answer(struct gc_thread *thread, uint32_t stop)
+{
+    atomic_store(&thread->stopped, stop);
+    if (atomic_fetch_sub(&missing, 1) == 1 && atomic_load(&collector_sleeps) != 0)
+        granary_gc_futex_wake(&missing, 1);
+}
+
+static bool has_to_answer(const struct gc_thread *thread, uint32_t stop)
+{
+    return (stop & 1) != 0 && atomic_load(&thread->asked) == stop && atomic_load(&thread->stopped) != stop;
+}
+
+/* A thread becomes blocked that was asked to stop: it is held. The thread looks whether it is asked once it is blocked,
+ * and the collector whether it is blocked once it has asked. */
+static void answer_blocked(struct gc_thread *self)
+{
+    uint32_t stop = atomic_load(&granary_gc_world), blocked = GC_THREAD_BLOCKED;
+    if (!has_to_answer(self, stop) || !is_first_answer(self, stop))
+        return;
+    atomic_compare_exchange_strong(&self->state, &blocked, GC_THREAD_HELD);
+    count_answer(self, stop);
+}
+
 bool granary_gc_block(uintptr_t sp)
 {
     struct gc_thread *self = granary_gc_local.self;
@@ -59,7 +96,8 @@ bool granary_gc_block(uintptr_t sp)
         return false;
     granary_gc_local.fast = granary_gc_local.cache = 0;
     self->blocked_sp = sp;
-    atomic_store_explicit(&self->state, GC_THREAD_BLOCKED, memory_order_release);
+    atomic_store(&self->state, GC_THREAD_BLOCKED);
+    answer_blocked(self);
     return true;
 }
 
@@ -72,7 +110,11 @@ void granary_gc_unblock(void)
         uint32_t expected = GC_THREAD_BLOCKED;
         if (atomic_compare_exchange_strong(&self->state, &expected, GC_THREAD_RUNNING))
             break;
-        granary_gc_futex_wait(&self->state, GC_THREAD_HELD, 0);
+        if (expected == GC_THREAD_HELD && granary_gc_spin_while(&self->state, GC_THREAD_HELD))
+            continue;
+        if (expected == GC_THREAD_AWAITED
+            || atomic_compare_exchange_strong(&self->state, &expected, GC_THREAD_AWAITED))
+            granary_gc_futex_wait(&self->state, GC_THREAD_AWAITED, 0);
     }
     granary_gc_local.cache = self->cache;
     granary_gc_local.fast = GC_find_leak != 0 ? 0 : self->cache;
@@ -90,28 +132,20 @@ void granary_gc_activate(void)
     local->pending |= GC_PENDING_BLOCK;
 }
 
-/* Whoever is the first to answer for a thread, the thread itself or another one. */
-static bool is_first_answer(struct gc_thread *thread, uint32_t stop)
-{
-    return atomic_exchange(&thread->answering, stop) != stop;
-}
-
-static void count_answer(struct gc_thread *thread, uint32_t stop)
-{
-    atomic_store_explicit(&thread->stopped, stop, memory_order_release);
-    if (atomic_fetch_sub(&missing, 1) == 1)
-        granary_gc_futex_wake(&missing, 1);
-}
-
 static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp, const ucontext_t *context)
 {
     if (!is_first_answer(self, stop))
         return; /* a handler that interrupted us here did, one that we interrupt is at it, or the stop was given up */
     self->stopped_sp = sp;
     self->context = context;
+    self->comes_by = context == NULL;
     count_answer(self, stop);
-    while (atomic_load(&world) == stop)
-        granary_gc_futex_wait(&world, stop, 0);
+    granary_gc_spin_while(&granary_gc_world, stop);
+    while (atomic_load(&granary_gc_world) == stop) {
+        atomic_fetch_add(&sleepers, 1);
+        granary_gc_futex_wait(&granary_gc_world, stop, 0);
+        atomic_fetch_sub(&sleepers, 1);
+    }
     self->context = NULL;
 }
 
@@ -140,10 +174,10 @@ static void *stop_here(void *unused, uintptr_t sp)
     bool again = (granary_gc_local.pending & GC_PENDING_BLOCK) != 0;
     granary_gc_local.pending = 0;
     struct gc_thread *self = granary_gc_local.self;
-    uint32_t stop = atomic_load(&world);
+    uint32_t stop = atomic_load(&granary_gc_world);
     if (self == NULL)
         return NULL;
-    if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
+    if (has_to_answer(self, stop))
         answer_and_wait(self, stop, sp, NULL);
     wait_suspended(self, sp, NULL);
     if (again)
@@ -151,25 +185,33 @@ static void *stop_here(void *unused, uintptr_t sp)
     return NULL;
 }
 
-/* The thread leaves the core and was asked to stop meanwhile. */
+/* The thread is outside of the core, and is asked to stop, or was while it was inside. */
 void __attribute__((noinline)) granary_gc_stop_here(void) { granary_gc_with_registers(stop_here, NULL); }
+
+/* The collector answers in a thread's place. */
+static void answer_for(struct gc_thread *thread, uint32_t stop, bool is_dead)
+{
+    if (!is_first_answer(thread, stop))
+        return;
+    if (is_dead)
+        thread->tid = 0; /* let_world_go drops it */
+    count_answer(thread, stop);
+}
 
 /* A thread with the id of one that died without a word: the dead one's record answers. */
 static void answer_for_the_dead(int tid)
 {
-    uint32_t stop = atomic_load(&world);
+    uint32_t stop = atomic_load(&granary_gc_world);
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        if (thread->tid == tid && thread->asked == stop && is_first_answer(thread, stop)) {
-            thread->tid = 0;
-            count_answer(thread, stop);
-        }
+        if (thread->tid == tid && has_to_answer(thread, stop))
+            answer_for(thread, stop, true);
 }
 
 /* In the signal's handler. */
 void granary_gc_answer_signal(const ucontext_t *context, int tid)
 {
     struct gc_thread *self = granary_gc_local.self;
-    uint32_t stop = atomic_load(&world);
+    uint32_t stop = atomic_load(&granary_gc_world);
     if (self == NULL) {
         if ((stop & 1) != 0)
             answer_for_the_dead(tid);
@@ -179,7 +221,7 @@ void granary_gc_answer_signal(const ucontext_t *context, int tid)
         granary_gc_local.pending |= GC_PENDING_STOP;
         return;
     }
-    if ((stop & 1) != 0 && self->asked == stop && atomic_load(&self->stopped) != stop)
+    if (has_to_answer(self, stop))
         answer_and_wait(self, stop, interrupted_sp(context), context);
     wait_suspended(self, interrupted_sp(context), context);
 }
@@ -188,7 +230,7 @@ void granary_gc_answer_signal(const ucontext_t *context, int tid)
 static void look_after(uint32_t stop, unsigned round)
 {
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next) {
-        if (thread->asked != stop || atomic_load(&thread->stopped) == stop)
+        if (!has_to_answer(thread, stop))
             continue;
         if (round < ROUNDS_BEFORE_LOOK)
             continue;
@@ -199,26 +241,32 @@ static void look_after(uint32_t stop, unsigned round)
             thread->blocks_signal = again = true;
         bool there = again ? granary_gc_send_stop(thread)
                            : syscall(SYS_tgkill, granary_gc_process(), thread->tid, 0) == 0 || errno != ESRCH;
-        if (!there && is_first_answer(thread, stop)) {
-            thread->tid = 0;
-            count_answer(thread, stop);
-        }
+        if (!there)
+            answer_for(thread, stop, true);
     }
+}
+
+/* Waits a moment; false: some are missing still. */
+static bool spin_for_answers(void)
+{
+    for (uint32_t left; (left = atomic_load(&missing)) != 0;)
+        if (!granary_gc_spin_while(&missing, left))
+            return false;
+    return true;
 }
 
 /* Waits for answers; false: there were so many rounds, and some are missing still. */
 static bool wait_for_answers(uint32_t stop, unsigned rounds)
 {
-    for (unsigned spin = 0; spin < SPINS; spin++) {
-        if (atomic_load(&missing) == 0)
-            return true;
-        __asm__ volatile("" ::: "memory");
-    }
+    if (spin_for_answers())
+        return true;
     int saved = errno;
     uint32_t left;
+    atomic_store(&collector_sleeps, 1);
     for (unsigned round = 0; (left = atomic_load(&missing)) != 0 && round < rounds;)
         if (granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS) != 0)
             look_after(stop, ++round);
+    atomic_store(&collector_sleeps, 0);
     errno = saved;
     return left == 0;
 }
@@ -226,43 +274,71 @@ static bool wait_for_answers(uint32_t stop, unsigned rounds)
 static void ask(struct gc_thread *thread, uint32_t stop)
 {
     uint32_t blocked = GC_THREAD_BLOCKED;
-    if (thread == granary_gc_local.self || atomic_compare_exchange_strong(&thread->state, &blocked, GC_THREAD_HELD))
+    if (thread == granary_gc_local.self)
         return;
     atomic_fetch_add(&missing, 1);
-    thread->asked = stop;
-    if (thread->tid != 0 && granary_gc_send_stop(thread))
-        return;
-    if (is_first_answer(thread, stop)) {
-        thread->tid = 0; /* dead: let_world_go drops it */
-        count_answer(thread, stop);
+    atomic_store(&thread->asked, stop);
+    if (atomic_compare_exchange_strong(&thread->state, &blocked, GC_THREAD_HELD))
+        answer_for(thread, stop, false);
+    else if (thread->tid == 0)
+        answer_for(thread, stop, true);
+}
+
+/* Sends the signal to those who have not answered: who came by the last time, or the others. */
+static void signal_threads(uint32_t stop, bool who_come_by)
+{
+    bool ready = false;
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next) {
+        if (thread->comes_by != who_come_by || !has_to_answer(thread, stop))
+            continue;
+        if (!ready)
+            granary_gc_signals_start();
+        ready = true;
+        if (!granary_gc_send_stop(thread))
+            answer_for(thread, stop, true);
     }
+}
+
+/* One attempt. */
+static bool ask_all(uint32_t stop, unsigned rounds)
+{
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
+        ask(thread, stop);
+    if (atomic_load(&missing) == 0)
+        return true;
+    signal_threads(stop, false);
+    if (spin_for_answers())
+        return true;
+    signal_threads(stop, true);
+    return wait_for_answers(stop, rounds);
 }
 
 static void let_world_go(void)
 {
-    atomic_fetch_add(&world, 1);
+    atomic_fetch_add(&granary_gc_world, 1);
     struct gc_thread *next;
-    bool waiters = false;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = next) {
         next = thread->next;
-        uint32_t held = GC_THREAD_HELD;
-        if (atomic_compare_exchange_strong(&thread->state, &held, GC_THREAD_BLOCKED))
+        uint32_t state = GC_THREAD_HELD;
+        if (atomic_compare_exchange_strong(&thread->state, &state, GC_THREAD_BLOCKED))
+            continue;
+        if (state == GC_THREAD_AWAITED) {
+            atomic_store(&thread->state, GC_THREAD_BLOCKED);
             granary_gc_futex_wake(&thread->state, 1);
-        else if (thread->tid == 0)
+        } else if (thread->tid == 0) {
             granary_gc_forget(thread);
-        else
-            waiters = waiters || thread != granary_gc_local.self;
+        }
     }
-    if (waiters)
-        granary_gc_futex_wake(&world, INT32_MAX);
+    if (atomic_load(&sleepers) != 0)
+        granary_gc_futex_wake(&granary_gc_world, INT32_MAX);
 }
 
 /* Answers for those that have not answered, whose signal then finds nothing to do, and lets all go. */
 static void give_up(uint32_t stop)
 {
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        if (thread->asked == stop && is_first_answer(thread, stop))
-            count_answer(thread, stop);
+        if (has_to_answer(thread, stop))
+            answer_for(thread, stop, false);
     uint32_t left;
     while ((left = atomic_load(&missing)) != 0) /* they are about to answer */
         granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS);
@@ -272,12 +348,9 @@ static void give_up(uint32_t stop)
 /* A stop that was given up is made again when the threads have had as much time as it took. */
 static void stop_others(void)
 {
-    granary_gc_signals_start();
     for (unsigned rounds = ROUNDS_LEAST;; rounds = rounds < ROUNDS_MOST ? rounds * 2 : rounds) {
-        uint32_t stop = atomic_fetch_add(&world, 1) + 1;
-        for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-            ask(thread, stop);
-        if (wait_for_answers(stop, rounds))
+        uint32_t stop = atomic_fetch_add(&granary_gc_world, 1) + 1;
+        if (ask_all(stop, rounds))
             return;
         give_up(stop);
         uint32_t nobody = 0;
@@ -309,7 +382,7 @@ void granary_gc_stop_world(void)
     if (atomic_load(&granary_gc_thread_count) > 1 || granary_gc_local.self == NULL)
         stop_others();
     else
-        atomic_fetch_add(&world, 1);
+        atomic_fetch_add(&granary_gc_world, 1);
 }
 
 void granary_gc_start_world(void)
@@ -318,21 +391,21 @@ void granary_gc_start_world(void)
     take_signals();
 }
 
-bool granary_gc_world_stands(void) { return (atomic_load(&world) & 1) != 0; }
-uint32_t granary_gc_stop_number(void) { return atomic_load(&world); }
+bool granary_gc_world_stands(void) { return (atomic_load(&granary_gc_world) & 1) != 0; }
+uint32_t granary_gc_stop_number(void) { return atomic_load(&granary_gc_world); }
 
 uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread)
 {
-    if (atomic_load(&thread->state) == GC_THREAD_HELD)
-        return thread->blocked_sp;
-    return thread->stopped_sp;
+    uint32_t state = atomic_load(&thread->state);
+    return state == GC_THREAD_HELD || state == GC_THREAD_AWAITED ? thread->blocked_sp : thread->stopped_sp;
 }
 
 /* In the child: the stop of the fork ends here, and nobody is there who waits. */
 void granary_gc_stop_after_fork(void)
 {
     atomic_store(&missing, 0);
+    atomic_store(&sleepers, 0);
     if (granary_gc_world_stands())
-        atomic_fetch_add(&world, 1);
+        atomic_fetch_add(&granary_gc_world, 1);
     take_signals();
 }

@@ -28,6 +28,25 @@ void granary_gc_futex_wake(void *word, int count)
     errno = saved;
 }
 
+static uint32_t processors;
+
+/* The first thread may use more of them than one that is bound later. */
+void granary_gc_spin_start(void) { processors = granary_gc_processors(); }
+
+/* One processor at least is left for whom they wait. */
+bool granary_gc_spin_while(_Atomic uint32_t *word, uint32_t value)
+{
+    enum { NANOSECONDS = 50000, LOOKS = 16 }; /* looks at the word between two at the clock */
+    static _Atomic uint32_t spinning;
+    bool changed = false;
+    if (atomic_fetch_add(&spinning, 1) + 1 < processors)
+        for (uint64_t end = granary_sys_now() + NANOSECONDS; !changed && granary_sys_now() < end;)
+            for (int look = 0; look < LOOKS && !(changed = atomic_load(word) != value); look++)
+                granary_sys_cpu_relax();
+    atomic_fetch_sub(&spinning, 1);
+    return changed || atomic_load(word) != value;
+}
+
 /* Not the program's malloc: that may be GC_malloc. */
 void *granary_gc_pages(size_t bytes)
 {

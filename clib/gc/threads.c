@@ -121,6 +121,7 @@ static void become_known(void)
     self->handle = pthread_self();
     self->thread_pointer = (uintptr_t)__builtin_thread_pointer();
     self->cache = cache;
+    self->comes_by = true;
     sigset_t blocked;
     self->blocks_signal = pthread_sigmask(SIG_SETMASK, NULL, &blocked) == 0
                           && sigismember(&blocked, GC_get_suspend_signal()) == 1;

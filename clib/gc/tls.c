@@ -84,7 +84,7 @@ static void mark_copy(uintptr_t from, size_t bytes)
 
 void granary_gc_mark_tls(const struct gc_thread *thread)
 {
-    uintptr_t vector = vector_of(thread->thread_pointer);
+    uintptr_t vector = 0;
     for (size_t i = 0; i < module_count; i++) {
         const struct module *module = &modules[i];
         if (module->distance != 0) {
@@ -93,6 +93,8 @@ void granary_gc_mark_tls(const struct gc_thread *thread)
             continue;
         }
         struct vector_entry entry;
+        if (vector == 0 && vector_is_known)
+            vector = vector_of(thread->thread_pointer);
         if (vector_is_known && read_entry(vector, module->number, &entry))
             mark_copy(entry.block, module->bytes);
     }

@@ -232,8 +232,12 @@ func (h *Heap) dropChain(head *sys.Addr, class uintptr) {
 // if in use, but not looked into: their users may have been stopped amid an allocation. What is longer than a refill
 // makes it is cut off. The chains that no cache has are dropped.
 func (h *Heap) settleChains() {
+	kinds := h.kindCount
+	if kinds > cachedKinds {
+		kinds = cachedKinds
+	}
 	for c := h.caches; c != 0; c = c.state().next {
-		for kind := uint32(0); kind < cachedKinds; kind++ {
+		for kind := uint32(0); kind < kinds; kind++ {
 			for class := uintptr(0); class < classCount; class++ {
 				if object := *c.head(slotOf(kind, class)); object != 0 {
 					h.markChain(object, class)

@@ -17,6 +17,9 @@ const (
 // HelpersWanted is how many helpers are worth their waking for what lived after the last collection.
 func (h *Heap) HelpersWanted() uint32 {
 	wanted := h.counts.scanned / helperLiveBytes
+	if wanted == 0 {
+		return 0 // the number of processors is a system call
+	}
 	if most := uintptr(sys.CPUs() - 1); wanted > most {
 		wanted = most
 	}
