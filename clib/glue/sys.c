@@ -141,6 +141,13 @@ uintptr_t granary_sys_opaque(uintptr_t address)
 
 void granary_sys_prefetch(uintptr_t address) { __builtin_prefetch((const void *)address); }
 
+void granary_sys_prefetch_bytes(uintptr_t address)
+{
+    enum { BYTES = 256, LINE = 64 }; /* sys.PrefetchedBytes */
+    for (uintptr_t at = 0; at < BYTES; at += LINE)
+        __builtin_prefetch((const void *)(address + at));
+}
+
 /* The compiler does not make this instruction for every x86-64, but all those take it, if only as no operation. */
 void granary_sys_prefetch_write(uintptr_t address)
 {

@@ -126,7 +126,7 @@ func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
 			continue
 		}
 		blocks++
-		h.scanBlock(m, h.dequeue(&m.own))
+		h.scanBlock(m, h.dequeue(m))
 		if m.shared != 0 && blocks%shareEvery == 0 {
 			if atomic.LoadUint32(&w.stop) != 0 {
 				return false

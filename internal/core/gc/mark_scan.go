@@ -85,7 +85,12 @@ func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr
 	pending := m.pendingAddr()
 	head, tail := sys.Addr(0), sys.Addr(m.depth)
 	m.depth = 0
+	ahead, aheadEnd, far := m.ahead, m.aheadEnd, m.near == 0
 	for head != tail {
+		if head&(objectsPerFetch-1) == objectsPerFetch-1 && ahead < aheadEnd {
+			sys.PrefetchBytes(ahead)
+			ahead += sys.PrefetchedBytes
+		}
 		at := start + sys.Addr(byteAt(pending+head&(granulesPerBlock-1)))<<granuleShift
 		head++
 		for end := at + sys.Addr(length); at < end; at += sys.WordBytes {
@@ -112,12 +117,20 @@ func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr
 				bit = found & 63
 			}
 			marked.SetWord(marked.Word() | 1<<bit)
-			sys.Prefetch(start + sys.Addr(found<<granuleShift))
+			if far {
+				sys.Prefetch(start + sys.Addr(found<<granuleShift))
+			} else {
+				sys.PrefetchInline(start + sys.Addr(found<<granuleShift))
+			}
 			setByteAt(pending+tail&(granulesPerBlock-1), uint8(found))
 			tail++
 		}
 	}
+	m.ahead = ahead
 }
+
+// objectsPerFetch is how many objects are scanned for sys.PrefetchedBytes of the block that comes next.
+const objectsPerFetch = 4
 
 // scanDescribed is scanLengths for objects of other descriptors.
 func (h *Heap) scanDescribed(m *marker, block blockRef, hd *header) {

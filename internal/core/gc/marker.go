@@ -173,13 +173,20 @@ func (h *Heap) putBack(q *blockQueue, block blockRef, hd *header) {
 	q.count++
 }
 
-// dequeue takes the block that has waited longest. What will be wanted next is fetched into the cache.
-func (h *Heap) dequeue(q *blockQueue) blockRef {
+// dequeue takes the block that has waited longest out of the marker's queue. What will be wanted next is fetched into
+// the cache; of a block that nobody has scanned yet that may be all, which is fetched bit by bit (marker.ahead).
+func (h *Heap) dequeue(m *marker) blockRef {
+	q := &m.own
 	first := q.head
 	hd := h.header(first)
 	next := hd.queueNext
 	hd.queueNext = endOfQueue
 	q.count--
+	m.near = 0
+	if end := h.blockAddr(first) + BlockBytes; m.ahead == end && m.aheadEnd == end {
+		m.near = 1
+	}
+	m.ahead, m.aheadEnd = 0, 0
 	if next == endOfQueue {
 		q.head, q.tail = 0, 0
 		return first
@@ -193,6 +200,10 @@ func (h *Heap) dequeue(q *blockQueue) blockRef {
 	}
 	if soon.state == stateSmall {
 		h.prefetchGrey(next, soon)
+		if soon.marks[0]|soon.marks[1]|soon.marks[2]|soon.marks[3] == 0 {
+			m.ahead = h.blockAddr(next)
+			m.aheadEnd = m.ahead + BlockBytes
+		}
 	}
 	return first
 }

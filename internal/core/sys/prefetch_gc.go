@@ -8,6 +8,11 @@ package sys
 //go:noescape
 func Prefetch(addr Addr)
 
+// PrefetchBytes is Prefetch for PrefetchedBytes from an address on.
+//
+//go:noescape
+func PrefetchBytes(addr Addr)
+
 // PrefetchWrite is Prefetch for a line that will be written, and that other processors may have.
 //
 //go:noescape

@@ -8,6 +8,15 @@ TEXT ·Prefetch(SB), NOSPLIT, $0-8
 	PREFETCHT0 (AX)
 	RET
 
+// func PrefetchBytes(addr Addr)
+TEXT ·PrefetchBytes(SB), NOSPLIT, $0-8
+	MOVQ addr+0(FP), AX
+	PREFETCHT0 (AX)
+	PREFETCHT0 64(AX)
+	PREFETCHT0 128(AX)
+	PREFETCHT0 192(AX)
+	RET
+
 // func PrefetchWrite(addr Addr)
 TEXT ·PrefetchWrite(SB), NOSPLIT, $0-8
 	MOVQ addr+0(FP), AX

@@ -11,6 +11,11 @@ func Prefetch(addr Addr)
 // nothing.
 func PrefetchInline(addr Addr) { Prefetch(addr) }
 
+// PrefetchBytes is Prefetch for PrefetchedBytes from an address on.
+//
+//extern granary_sys_prefetch_bytes
+func PrefetchBytes(addr Addr)
+
 // PrefetchWrite is Prefetch for a line that will be written, and that other processors may have.
 //
 //extern granary_sys_prefetch_write
