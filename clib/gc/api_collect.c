@@ -1,6 +1,8 @@
 /* Collecting: by hand, switched off, in part. */
 #include "collector.h"
 
+#include <sched.h>
+
 static GC_stop_func stop_function;
 static int unmap_always;
 
@@ -71,7 +73,8 @@ void GC_stop_world_external(void)
 {
     granary_gc_enter();
     granary_gc_lock();
-    granary_gc_stop_world();
+    while (!granary_gc_stop_world())
+        sched_yield();
 }
 
 void GC_start_world_external(void)

@@ -19,6 +19,7 @@ struct cycle {
     uintptr_t sp; /* of the collecting thread; registers are above it */
     uint64_t stopped_at, marked_at, started_at;
     bool full, partial; /* asked for; what it became, as it began */
+    bool stands;        /* the world, for the marking; false: nothing was done */
     bool done;          /* false: marking goes on in a later slice */
 };
 
@@ -138,7 +139,9 @@ static void collect_standing(struct cycle *cycle)
 {
     event(GC_EVENT_PRE_STOP_WORLD);
     cycle->stopped_at = granary_sys_now();
-    granary_gc_stop_world();
+    cycle->stands = granary_gc_stop_world();
+    if (!cycle->stands)
+        return;
     event(GC_EVENT_POST_STOP_WORLD);
     driver_sp = cycle->sp;
     core_gc_hold();
@@ -283,6 +286,10 @@ static void run_cycle(struct cycle *cycle)
     if (begins && !prepare(cycle))
         return;
     dl_iterate_phdr(under_loaders_lock, cycle);
+    if (!cycle->stands) {
+        event(GC_EVENT_END);
+        return;
+    }
     note_pause(cycle);
     if (begins)
         partial_ones = cycle->partial ? partial_ones + 1 : 0;
@@ -303,7 +310,7 @@ static void collect_locked(struct cycle *cycle)
     }
     if (phase == MARKING && cycle->request->full) {
         struct gc_request rest = {.full = true};
-        struct cycle before = {.request = &rest, .sp = cycle->sp};
+        struct cycle before = {.request = &rest, .sp = cycle->sp, .stands = true};
         run_cycle(&before);
     }
     if (!sorting || !cycle->request->slice)
@@ -313,7 +320,7 @@ static void collect_locked(struct cycle *cycle)
 
 static void *collect_here(void *argument, uintptr_t sp)
 {
-    struct cycle cycle = {.request = argument, .sp = sp};
+    struct cycle cycle = {.request = argument, .sp = sp, .stands = true};
     const struct gc_request *request = cycle.request;
     /* NULL from a callback that runs under the lock. An allocation does not wait for ever: its thread may hold the
      * loader's lock, in a callback of dl_iterate_phdr, for which the one who has our lock waits. */
@@ -322,7 +329,7 @@ static void *collect_here(void *argument, uintptr_t sp)
     bool done = request->automatic && granary_gc_markings != request->before; /* by another thread */
     if (!done && GC_dont_gc <= 0 && (request->stop == NULL || request->stop() == 0)) {
         collect_locked(&cycle);
-        done = true;
+        done = cycle.stands;
     }
     granary_gc_unlock(true);
     return done ? argument : NULL;

@@ -66,6 +66,8 @@ struct gc_thread {
     uint32_t refilled_at;       /* granary_gc_markings when it last took the slow path of an allocation */
     bool is_main;
     bool blocks_signal;         /* does not get the signal: the other one is used */
+    bool unreachable;           /* it was deaf as a stop was given up for good */
+    _Atomic bool bare_signal;   /* it was sent the one that carries no mark */
     bool by_call;               /* the program registered it, or created it with GC_pthread_create */
     _Atomic uint32_t suspended; /* GC_suspend_thread: 1 asked for, 2 the thread waits */
     uintptr_t blocked_sp;
@@ -152,7 +154,8 @@ void *granary_gc_with_registers(void *(*fn)(void *, uintptr_t sp), void *argumen
 /* Blocks the calling thread. false: it is not known, or blocked already, and must not be unblocked by the caller. */
 bool granary_gc_block(uintptr_t sp);
 void granary_gc_unblock(void);
-void granary_gc_stop_world(void);  /* under the lock */
+/* Under the lock. false: a thread cannot be stopped, and the world goes on. */
+bool granary_gc_stop_world(void);
 void granary_gc_start_world(void); /* under the lock */
 bool granary_gc_world_stands(void);
 uint32_t granary_gc_stop_number(void); /* while the world stands; no two stops have the same */
@@ -173,6 +176,7 @@ void granary_gc_stop_after_fork(void);
 void granary_gc_signals_start(void);
 bool granary_gc_send_stop(struct gc_thread *thread); /* false: there is no such thread */
 bool granary_gc_thread_blocks_signal(const struct gc_thread *thread);
+bool granary_gc_thread_is_deaf(const struct gc_thread *thread); /* no signal that we can send reaches it */
 extern int granary_gc_signal; /* 0: the default one */
 int granary_gc_default_signal(void);
 void granary_gc_answer_signal(const ucontext_t *context, int tid); /* stop.c */

@@ -13,7 +13,7 @@ extern int __register_atfork(void (*prepare)(void), void (*parent)(void), void (
 
 static pid_t process;
 static _Atomic uint32_t *stamp; /* 0 in a copy of the process that no handler has seen */
-static bool took_lock;
+static bool took_lock, stands; /* what the preparation has got */
 static int handle_fork = 1;
 
 pid_t granary_gc_process(void) { return process; }
@@ -21,13 +21,12 @@ pid_t granary_gc_process(void) { return process; }
 static void prepare(void)
 {
     took_lock = granary_gc_lock();
-    if (took_lock)
-        granary_gc_stop_world();
+    stands = took_lock && granary_gc_stop_world();
 }
 
 static void parent(void)
 {
-    if (took_lock)
+    if (stands)
         granary_gc_start_world();
     granary_gc_unlock(took_lock);
 }
@@ -45,7 +44,8 @@ static void become_own_process(void)
 static void child(void)
 {
     granary_gc_lock_after_fork();
-    become_own_process();
+    if (stands || !took_lock) /* else it is a copy of a thread at work, as of one that no handler has seen */
+        become_own_process();
     granary_gc_unlock(took_lock);
 }
 

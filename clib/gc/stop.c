@@ -9,7 +9,8 @@
  *   3. The others get the signal, whose handler does the same; who came by at the last stop gets it only if he does not
  *      now. A thread that is in the core takes note of the signal, and stops as it leaves the core.
  *   4. The collector waits until all have answered, and looks after those that do not. A thread that blocks all signals
- *      may wait for something that a stopped thread has: then all go on for a while, and the stop begins anew.
+ *      may wait for something that a stopped thread has: then all go on for a while, and the stop begins anew. If it
+ *      still blocks them after some attempts, there is no stop, and no collection, until it does not.
  *   5. It becomes even again, which lets all waiters go.
  *
  * Meanwhile the collecting thread takes no signal of the program's, whose handler might wait for a stopped thread.
@@ -25,6 +26,7 @@
 
 enum { ROUND_NANOSECONDS = 1000000, ROUNDS_BEFORE_LOOK = 2, ROUNDS_BEFORE_RESEND = 100 };
 enum { ROUNDS_LEAST = 8, ROUNDS_MOST = 1024 }; /* before a stop begins anew: each time twice as many */
+enum { ROUNDS_IN_VAIN = 512 };                  /* so many for a thread that blocks all signals, and then no more */
 #define RED_ZONE_BYTES 128 /* below the stack pointer leaf functions keep values */
 
 _Atomic uint32_t granary_gc_world;
@@ -333,26 +335,59 @@ static void let_world_go(void)
         granary_gc_futex_wake(&granary_gc_world, INT32_MAX);
 }
 
-/* Answers for those that have not answered, whose signal then finds nothing to do, and lets all go. */
-static void give_up(uint32_t stop)
+/* A running thread for which a stop was given up, and which is still deaf; NULL: there is none. */
+static struct gc_thread *unreachable_thread(void)
+{
+    for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next) {
+        if (!thread->unreachable || atomic_load(&thread->state) != GC_THREAD_RUNNING)
+            continue;
+        thread->unreachable = granary_gc_thread_is_deaf(thread);
+        if (thread->unreachable)
+            return thread;
+    }
+    return NULL;
+}
+
+/* Answers for those that have not answered, whose signal then finds nothing to do, and lets all go. for_good: they will
+ * not be asked again while they block all signals. */
+static void give_up(uint32_t stop, bool for_good)
 {
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        if (has_to_answer(thread, stop))
+        if (has_to_answer(thread, stop)) {
+            thread->unreachable = for_good && granary_gc_thread_is_deaf(thread);
             answer_for(thread, stop, false);
+        }
     uint32_t left;
     while ((left = atomic_load(&missing)) != 0) /* they are about to answer */
         granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS);
     let_world_go();
 }
 
-/* A stop that was given up is made again when the threads have had as much time as it took. */
-static void stop_others(void)
+static bool tell_unreachable(void)
 {
+    static bool told;
+    struct gc_thread *thread = unreachable_thread();
+    if (thread != NULL && !told) {
+        told = true;
+        granary_message("granary: thread %d cannot be stopped, as it blocks all signals, or the user's queue of "
+                        "signals is full (ulimit -i): the heap grows without collections meanwhile\n",
+                        (int)thread->tid);
+    }
+    return thread != NULL;
+}
+
+/* A stop that was given up is made again when the threads have had as much time as it took. */
+static bool stop_others(void)
+{
+    if (unreachable_thread() != NULL)
+        return false;
     for (unsigned rounds = ROUNDS_LEAST;; rounds = rounds < ROUNDS_MOST ? rounds * 2 : rounds) {
         uint32_t stop = atomic_fetch_add(&granary_gc_world, 1) + 1;
         if (ask_all(stop, rounds))
-            return;
-        give_up(stop);
+            return true;
+        give_up(stop, rounds >= ROUNDS_IN_VAIN);
+        if (tell_unreachable())
+            return false;
         uint32_t nobody = 0;
         granary_gc_futex_wait(&nobody, nobody, (uint64_t)rounds * ROUND_NANOSECONDS);
     }
@@ -376,13 +411,17 @@ static void take_signals(void)
     takes_no_signals = false;
 }
 
-void granary_gc_stop_world(void)
+bool granary_gc_stop_world(void)
 {
     take_no_signals();
+    bool stands = true;
     if (atomic_load(&granary_gc_thread_count) > 1 || granary_gc_local.self == NULL)
-        stop_others();
+        stands = stop_others();
     else
         atomic_fetch_add(&granary_gc_world, 1);
+    if (!stands)
+        take_signals();
+    return stands;
 }
 
 void granary_gc_start_world(void)
