@@ -30,13 +30,14 @@ $(B)/lib/libgranary.so: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	    -o $@.debug $(GLUE_OBJECTS) $(CORE_OBJECTS)
 	objcopy --strip-debug $@.debug $@
 
-# The archive holds one object without link-time code, so that any compiler can link it.
+# The archive holds one object without link-time code, so that any compiler can link it. The operators of C++ are weak:
+# a program may have its own.
 $(B)/lib/libgranary.a: $(CORE_OBJECTS) $(GLUE_OBJECTS) clib/exports.map
 	@mkdir -p $(dir $@)
 	$(CC) -r $(OPTIMISE) -flinker-output=nolto-rel -Wno-lto-type-mismatch -nostdlib -o $(B)/granary.o \
 	    $(GLUE_OBJECTS) $(CORE_OBJECTS)
 	tr -s ' ;\n' '\n' < clib/exports.map | grep -E '^[A-Za-z_]' | grep -vE '^(global|local):$$' > $(B)/exports.txt
-	objcopy --strip-debug --keep-global-symbols=$(B)/exports.txt $(B)/granary.o
+	objcopy --strip-debug --keep-global-symbols=$(B)/exports.txt --wildcard --weaken-symbol='_Z*' $(B)/granary.o
 	@rm -f $@
 	ar rcs $@ $(B)/granary.o
 

@@ -1,13 +1,12 @@
-/* operator new(nothrow) calls the program's new-handler, and a handler may throw: then the result is a null pointer
- * and the exception must end here. C has no catch, so the frame below brings a personality routine of its own,
- * which tells the unwinder that this frame handles whatever passes, and lands behind the call. */
+/* operator new(nothrow) calls what is the program's: its new-handler, or its operator new. Both may throw: then the
+ * result is a null pointer and the exception must end here. C has no catch, so the frame below brings a personality
+ * routine of its own, which tells the unwinder that this frame handles whatever passes, and lands behind the call. */
 #include "core.h"
 
 #include <unwind.h>
 
-typedef void (*new_handler)(void);
-
-bool granary_call_handler_nothrow(new_handler handler);
+/* What call returns, or NULL if it threw. */
+void *granary_call_nothrow(void *(*call)(uintptr_t, uintptr_t), uintptr_t first, uintptr_t second);
 
 #if defined(__x86_64__)
 /* The unwinder and the C++ library are the program's; without them nothing can throw. */
@@ -41,29 +40,31 @@ granary_handler_personality(int version, _Unwind_Action actions, _Unwind_Excepti
 }
 
 __asm__(".pushsection .text\n"
-        ".globl granary_call_handler_nothrow\n"
-        ".hidden granary_call_handler_nothrow\n"
-        ".type granary_call_handler_nothrow, @function\n"
-        "granary_call_handler_nothrow:\n"
+        ".globl granary_call_nothrow\n"
+        ".hidden granary_call_nothrow\n"
+        ".type granary_call_nothrow, @function\n"
+        "granary_call_nothrow:\n"
         "  .cfi_startproc\n"
         "  .cfi_personality 0x9b, DW.ref.granary_handler_personality\n"
         "  sub $8, %rsp\n"
         "  .cfi_adjust_cfa_offset 8\n"
-        "  call *%rdi\n"
-        "  xor %eax, %eax\n"
+        "  mov %rdi, %rax\n"
+        "  mov %rsi, %rdi\n"
+        "  mov %rdx, %rsi\n"
+        "  call *%rax\n"
         "  jmp 1f\n"
         ".globl granary_handler_landing\n"
         ".hidden granary_handler_landing\n"
         "granary_handler_landing:\n"
         "  mov %rax, %rdi\n"
         "  call granary_handler_caught\n"
-        "  mov $1, %eax\n"
+        "  xor %eax, %eax\n"
         "1:\n"
         "  add $8, %rsp\n"
         "  .cfi_adjust_cfa_offset -8\n"
         "  ret\n"
         "  .cfi_endproc\n"
-        ".size granary_call_handler_nothrow, .-granary_call_handler_nothrow\n"
+        ".size granary_call_nothrow, .-granary_call_nothrow\n"
         ".popsection\n"
         ".pushsection .data.rel.local.DW.ref.granary_handler_personality, \"awG\", @progbits, "
         "DW.ref.granary_handler_personality, comdat\n"
@@ -76,10 +77,9 @@ __asm__(".pushsection .text\n"
         "  .quad granary_handler_personality\n"
         ".popsection\n");
 #else
-/* On other machines an exception of the handler goes on to the caller. */
-bool granary_call_handler_nothrow(new_handler handler)
+/* On other machines an exception goes on to the caller. */
+void *granary_call_nothrow(void *(*call)(uintptr_t, uintptr_t), uintptr_t first, uintptr_t second)
 {
-    handler();
-    return false;
+    return call(first, second);
 }
 #endif

@@ -12,8 +12,8 @@ typedef void (*new_handler)(void);
 extern new_handler std_get_new_handler(void) __asm__("_ZSt15get_new_handlerv") __attribute__((weak));
 extern void std_throw_bad_alloc(void) __asm__("_ZSt17__throw_bad_allocv") __attribute__((weak, noreturn));
 
-/* handler.c: calls the handler; true if it threw, and the exception is dealt with. */
-bool granary_call_handler_nothrow(new_handler handler);
+/* handler.c */
+void *granary_call_nothrow(void *(*call)(uintptr_t, uintptr_t), uintptr_t first, uintptr_t second);
 
 static new_handler current_handler(void)
 {
@@ -34,9 +34,14 @@ static _Noreturn void throw_bad_alloc(size_t size)
                   "std::bad_alloc\n", size);
 }
 
-static void *allocate(size_t size, size_t alignment)
+__attribute__((noinline)) static void *allocate_aligned(size_t size, size_t alignment)
 {
-    return alignment <= 16 ? core_malloc(size) : core_aligned_alloc(alignment, size);
+    return core_aligned_alloc(alignment, size);
+}
+
+static inline void *allocate(size_t size, size_t alignment)
+{
+    return alignment <= 16 ? core_malloc(size) : allocate_aligned(size, alignment);
 }
 
 __attribute__((noinline, cold)) static void *new_slow(size_t size, size_t alignment)
@@ -52,11 +57,18 @@ __attribute__((noinline, cold)) static void *new_slow(size_t size, size_t alignm
     }
 }
 
+static void *run_handler(uintptr_t handler, uintptr_t unused)
+{
+    (void)unused;
+    ((new_handler)handler)();
+    return (void *)current_handler; /* anything but NULL */
+}
+
 __attribute__((noinline, cold)) static void *new_nothrow_slow(size_t size, size_t alignment)
 {
     for (;;) {
         new_handler handler = current_handler();
-        if (handler == NULL || granary_call_handler_nothrow(handler))
+        if (handler == NULL || granary_call_nothrow(run_handler, (uintptr_t)handler, 0) == NULL)
             return NULL;
         void *block = allocate(size, alignment);
         if (block != NULL)
@@ -93,41 +105,80 @@ static inline void *new_aligned_nothrow(size_t size, size_t alignment)
     return LIKELY(block != NULL) ? block : new_nothrow_slow(size, alignment);
 }
 
-static inline void delete_sized(void *block, size_t size)
+__attribute__((noinline, cold)) static void delete_checked(void *block, size_t size)
 {
-    if (UNLIKELY(granary_options.guard))
-        granary_guard_check_size(block, size);
+    granary_guard_check_size(block, size);
     core_free(block);
 }
 
+static inline void delete_sized(void *block, size_t size)
+{
+    if (UNLIKELY(granary_options.guard))
+        delete_checked(block, size);
+    else
+        core_free(block);
+}
+
+/* A program may replace any of the forms. The standard says which form each of the others then calls: the array forms
+ * the plain ones, those with nothrow or a size the ones without. A program that replaces the two plain forms only (the
+ * usual case) gets every block through them that way. */
 #define DEFINE(result, symbol, parameters, body)                                                                  \
     EXPORT result symbol parameters;                                                                              \
     EXPORT FLATTEN result symbol parameters { body; }
 
-DEFINE(void *, _Znwm, (size_t size), return new (size))
-DEFINE(void *, _Znam, (size_t size), return new (size))
-DEFINE(void *, _ZnwmRKSt9nothrow_t, (size_t size, void *n), (void)n; return new_nothrow(size))
-DEFINE(void *, _ZnamRKSt9nothrow_t, (size_t size, void *n), (void)n; return new_nothrow(size))
-DEFINE(void *, _ZnwmSt11align_val_t, (size_t size, size_t a), return new_aligned(size, a))
-DEFINE(void *, _ZnamSt11align_val_t, (size_t size, size_t a), return new_aligned(size, a))
+/* The same for a form that others call. shown_SYMBOL is the one that the program has; volatile, since the loader may
+ * set it to a function that the compiler does not see. */
+#define DEFINE_CALLED(result, symbol, parameters, body)                                                           \
+    DEFINE(result, symbol, parameters, body)                                                                      \
+    extern __typeof(symbol) granary_own##symbol __attribute__((alias(#symbol), visibility("hidden")));            \
+    static __typeof(symbol) *const volatile shown##symbol = symbol;
+
+/* Returns from the function through the program's form, if it has one. */
+#define PASS_ON(symbol, ...)                                                                                      \
+    __typeof(symbol) *const shown##symbol##_now = shown##symbol;                                                  \
+    if (UNLIKELY(shown##symbol##_now != granary_own##symbol))                                                     \
+    return shown##symbol##_now(__VA_ARGS__)
+#define PASS_ON_NOTHROW(symbol, first, second)                                                                    \
+    if (UNLIKELY(shown##symbol != granary_own##symbol))                                                           \
+    return granary_call_nothrow((void *)shown##symbol, first, second)
+
+DEFINE_CALLED(void *, _Znwm, (size_t size), return new (size))
+DEFINE_CALLED(void *, _Znam, (size_t size), PASS_ON(_Znwm, size); return new (size))
+DEFINE_CALLED(void *, _ZnwmSt11align_val_t, (size_t size, size_t a), return new_aligned(size, a))
+DEFINE_CALLED(void *, _ZnamSt11align_val_t, (size_t size, size_t a), PASS_ON(_ZnwmSt11align_val_t, size, a);
+              return new_aligned(size, a))
+
+DEFINE(void *, _ZnwmRKSt9nothrow_t, (size_t size, void *n), (void)n; PASS_ON_NOTHROW(_Znwm, size, 0);
+       return new_nothrow(size))
+DEFINE(void *, _ZnamRKSt9nothrow_t, (size_t size, void *n), (void)n; PASS_ON_NOTHROW(_Znam, size, 0);
+       PASS_ON_NOTHROW(_Znwm, size, 0); return new_nothrow(size))
 DEFINE(void *, _ZnwmSt11align_val_tRKSt9nothrow_t, (size_t size, size_t a, void *n), (void)n;
-       return new_aligned_nothrow(size, a))
+       PASS_ON_NOTHROW(_ZnwmSt11align_val_t, size, a); return new_aligned_nothrow(size, a))
 DEFINE(void *, _ZnamSt11align_val_tRKSt9nothrow_t, (size_t size, size_t a, void *n), (void)n;
+       PASS_ON_NOTHROW(_ZnamSt11align_val_t, size, a); PASS_ON_NOTHROW(_ZnwmSt11align_val_t, size, a);
        return new_aligned_nothrow(size, a))
 
-DEFINE(void, _ZdlPv, (void *block), core_free(block))
-DEFINE(void, _ZdaPv, (void *block), core_free(block))
-DEFINE(void, _ZdlPvRKSt9nothrow_t, (void *block, void *n), (void)n; core_free(block))
-DEFINE(void, _ZdaPvRKSt9nothrow_t, (void *block, void *n), (void)n; core_free(block))
-DEFINE(void, _ZdlPvm, (void *block, size_t size), delete_sized(block, size))
-DEFINE(void, _ZdaPvm, (void *block, size_t size), delete_sized(block, size))
-DEFINE(void, _ZdlPvmRKSt9nothrow_t, (void *block, size_t size, void *n), (void)n; delete_sized(block, size))
-DEFINE(void, _ZdaPvmRKSt9nothrow_t, (void *block, size_t size, void *n), (void)n; delete_sized(block, size))
-DEFINE(void, _ZdlPvSt11align_val_t, (void *block, size_t a), (void)a; core_free(block))
-DEFINE(void, _ZdaPvSt11align_val_t, (void *block, size_t a), (void)a; core_free(block))
-DEFINE(void, _ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t a, void *n), (void)a; (void)n;
+DEFINE_CALLED(void, _ZdlPv, (void *block), core_free(block))
+DEFINE_CALLED(void, _ZdaPv, (void *block), PASS_ON(_ZdlPv, block); core_free(block))
+DEFINE_CALLED(void, _ZdlPvSt11align_val_t, (void *block, size_t a), (void)a; core_free(block))
+DEFINE_CALLED(void, _ZdaPvSt11align_val_t, (void *block, size_t a), PASS_ON(_ZdlPvSt11align_val_t, block, a);
+              core_free(block))
+
+DEFINE(void, _ZdlPvRKSt9nothrow_t, (void *block, void *n), (void)n; PASS_ON(_ZdlPv, block); core_free(block))
+DEFINE(void, _ZdaPvRKSt9nothrow_t, (void *block, void *n), (void)n; PASS_ON(_ZdaPv, block); PASS_ON(_ZdlPv, block);
        core_free(block))
-DEFINE(void, _ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t a, void *n), (void)a; (void)n;
-       core_free(block))
-DEFINE(void, _ZdlPvmSt11align_val_t, (void *block, size_t size, size_t a), (void)a; delete_sized(block, size))
-DEFINE(void, _ZdaPvmSt11align_val_t, (void *block, size_t size, size_t a), (void)a; delete_sized(block, size))
+DEFINE(void, _ZdlPvm, (void *block, size_t size), PASS_ON(_ZdlPv, block); delete_sized(block, size))
+DEFINE(void, _ZdaPvm, (void *block, size_t size), PASS_ON(_ZdaPv, block); PASS_ON(_ZdlPv, block);
+       delete_sized(block, size))
+DEFINE(void, _ZdlPvmRKSt9nothrow_t, (void *block, size_t size, void *n), (void)n; PASS_ON(_ZdlPv, block);
+       delete_sized(block, size))
+DEFINE(void, _ZdaPvmRKSt9nothrow_t, (void *block, size_t size, void *n), (void)n; PASS_ON(_ZdaPv, block);
+       PASS_ON(_ZdlPv, block); delete_sized(block, size))
+DEFINE(void, _ZdlPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t a, void *n), (void)n;
+       PASS_ON(_ZdlPvSt11align_val_t, block, a); core_free(block))
+DEFINE(void, _ZdaPvSt11align_val_tRKSt9nothrow_t, (void *block, size_t a, void *n), (void)n;
+       PASS_ON(_ZdaPvSt11align_val_t, block, a); PASS_ON(_ZdlPvSt11align_val_t, block, a); core_free(block))
+DEFINE(void, _ZdlPvmSt11align_val_t, (void *block, size_t size, size_t a), PASS_ON(_ZdlPvSt11align_val_t, block, a);
+       delete_sized(block, size))
+DEFINE(void, _ZdaPvmSt11align_val_t, (void *block, size_t size, size_t a), PASS_ON(_ZdaPvSt11align_val_t, block, a);
+       PASS_ON(_ZdlPvSt11align_val_t, block, a); delete_sized(block, size))

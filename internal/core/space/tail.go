@@ -7,7 +7,8 @@ import (
 )
 
 // This file: a range without address space that is only reserved. For mlockall the system counts all address space
-// of a process, so a process that may lock a few MiB could not lock itself with 16 GiB reserved. It gives back what is
+// of a process, so a process that may lock a few MiB could not lock itself with 16 GiB reserved; and a limit of address
+// space that a process sets itself would not hold for blocks of the reservation. It gives back what is
 // not committed, and from then on the range grows into addresses that are free by chance: as the system looks for
 // room from the top, and the range lies at the bottom of what was reserved, they nearly always are. Where somebody
 // else has them the range ends.
