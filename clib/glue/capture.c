@@ -5,7 +5,11 @@
  *
  * A frame is known by its code address and its stack pointer. On x86-64 the return address into it
  * lies just below that; where this does not hold (a signal's frame, other machines), a stack is not
- * kept. */
+ * kept.
+ *
+ * A return address may be none: the outermost function of a coroutine has no caller, and where one should be lies what
+ * its stack held before. The unwinder would read code there. It asks for the tables of an address first, and if there
+ * are none the walk ends (unwind_ask.c). */
 #include "core.h"
 #include "stack.h"
 
@@ -33,6 +37,8 @@ struct slot {
     _Atomic uint32_t user; /* the thread that is at work here, 0: none */
     uint32_t thread;       /* whose last stack it is */
     uint32_t last;         /* which of the two it is */
+    uintptr_t frame;       /* of the walk that is going on, 0: none */
+    void *end[5];          /* where it goes on when it ends early */
     struct walk walks[2];
 };
 
@@ -58,6 +64,32 @@ static struct {
     _Unwind_Word (*cfa)(struct _Unwind_Context *);
 } unwinder;
 
+/* Bytes of stack from the frame of a walk to the unwinder's question: the same for every frame, and not for the walks
+ * of signal handlers, which are not to be ended. 0: no walk is ended. */
+static uintptr_t depth;
+static bool measuring;
+
+static struct slot *slot_of(uint32_t thread, unsigned kind)
+{
+    return &slots[(thread * CAPTURE_KINDS + kind) % SLOTS_COUNT];
+}
+
+__attribute__((noinline)) static void asked(uintptr_t frame, bool missing)
+{
+    if (LIKELY(!missing && !measuring))
+        return;
+    uint32_t thread = granary_sys_thread_id();
+    for (unsigned kind = 0; kind < CAPTURE_KINDS; kind++) {
+        struct slot *slot = slot_of(thread, kind);
+        if (atomic_load(&slot->user) != thread || slot->frame == 0)
+            continue;
+        if (measuring)
+            depth = slot->frame - frame; /* the first questions are another's; the last counts */
+        else if (slot->frame - frame == depth)
+            __builtin_longjmp(slot->end, 1);
+    }
+}
+
 static void find_unwinder(bool may_load)
 {
     unwinder.walk = unwind_backtrace;
@@ -82,8 +114,15 @@ void granary_capture_start(bool may_load)
         return;
     void *memory = mmap(NULL, SLOTS_COUNT * sizeof *slots, PROT_READ | PROT_WRITE,
                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory != MAP_FAILED)
-        slots = memory;
+    if (memory == MAP_FAILED)
+        return;
+    slots = memory;
+    if (granary_unwind_watch((void *)unwinder.walk, asked)) {
+        uintptr_t frames[FRAMES_MOST];
+        measuring = true;
+        granary_stack_capture(frames, CAPTURE_MALLOC);
+        measuring = false;
+    }
 }
 
 static bool in_place(const struct walk *walk, size_t from)
@@ -155,6 +194,14 @@ static size_t keep(uintptr_t frames[FRAMES_MOST], const uintptr_t *pc, size_t co
     return kept;
 }
 
+__attribute__((noinline)) static void walk_stack(struct slot *slot, struct step *step)
+{
+    slot->frame = (uintptr_t)__builtin_frame_address(0);
+    if (__builtin_setjmp(slot->end) == 0)
+        unwinder.walk(visit, step);
+    slot->frame = 0;
+}
+
 static size_t capture_in(struct slot *slot, uint32_t thread, uintptr_t frames[FRAMES_MOST])
 {
     struct walk *walk = &slot->walks[1 - slot->last];
@@ -165,7 +212,7 @@ static size_t capture_in(struct slot *slot, uint32_t thread, uintptr_t frames[FR
     }
     walk->count = 0;
     walk->complete = true;
-    unwinder.walk(visit, &step);
+    walk_stack(slot, &step);
     size_t kept = keep(frames, walk->pc, walk->count);
     if (!is_regular(walk))
         walk->count = 0;
@@ -177,7 +224,7 @@ size_t granary_stack_capture(uintptr_t frames[FRAMES_MOST], unsigned kind)
 {
     uint32_t thread = granary_sys_thread_id(), nobody = 0;
     if (slots != NULL) {
-        struct slot *slot = &slots[(thread * CAPTURE_KINDS + kind) % SLOTS_COUNT];
+        struct slot *slot = slot_of(thread, kind);
         if (atomic_compare_exchange_strong(&slot->user, &nobody, thread)) {
             size_t kept = capture_in(slot, thread, frames);
             atomic_store(&slot->user, 0);

@@ -26,6 +26,10 @@ void granary_stack_start(void);
 /* Prepares capturing; may_load: libgcc_s may be loaded for it. */
 void granary_capture_start(bool may_load);
 
+/* unwind_ask.c: from now on asked is told whenever the unwinder in the object of this address looks for the tables of
+ * a code address, with the frame of the call and whether there are none. False if that cannot be. */
+bool granary_unwind_watch(void *unwinder, void (*asked)(uintptr_t frame, bool missing));
+
 /* How many of the innermost frames are the library's own. */
 size_t granary_stack_skip_own(const uintptr_t *pc, size_t count);
 
