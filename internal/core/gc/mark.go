@@ -9,6 +9,7 @@ import (
 const (
 	markersMost = 16 // workers of one collection, its driver included
 	ringSlots   = 32 // a power of two
+	ringHalf    = ringSlots / 2
 	pieceBytes  = 32 << 10
 
 	// endOfQueue is the link of a block that is in a queue as its last, or that a worker is scanning.

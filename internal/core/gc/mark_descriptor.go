@@ -147,5 +147,7 @@ func (h *Heap) MarkFromProcedure(which sys.Addr, word uintptr) {
 		h.referenceWord(word)
 		return
 	}
-	h.later(m, offset)
+	if m.later(offset) {
+		h.turn(m)
+	}
 }

@@ -97,8 +97,8 @@ func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr
 			word := at.Word()
 			inner := word - uintptr(start)
 			if inner >= BlockBytes {
-				if offset := word - base; offset < highest {
-					h.later(m, offset)
+				if offset := word - base; offset < highest && m.later(offset) {
+					h.turn(m)
 				}
 				continue
 			}
@@ -169,8 +169,8 @@ func (h *Heap) foundInside(m *marker, hd *header, inner uintptr) {
 func (h *Heap) scanWords(m *marker, at, end sys.Addr) {
 	base, highest := uintptr(h.Base), m.highest
 	for ; at < end; at += sys.WordBytes {
-		if offset := at.Word() - base; offset < highest {
-			h.later(m, offset)
+		if offset := at.Word() - base; offset < highest && m.later(offset) {
+			h.turn(m)
 		}
 	}
 }
@@ -183,8 +183,8 @@ func (h *Heap) scanWord(m *marker, hd *header, word uintptr) {
 	}
 	if offset>>blockShift == m.here {
 		h.foundInside(m, hd, offset&(BlockBytes-1))
-	} else {
-		h.later(m, offset)
+	} else if m.later(offset) {
+		h.turn(m)
 	}
 }
 

@@ -3,68 +3,90 @@ package gc
 import (
 	"math/bits"
 	"sync/atomic"
+	"unsafe"
 
 	"granary/internal/core/sys"
 )
 
 // This file: what becomes of one address that a marker finds, and the queue of blocks.
 
-// later notes an address found in the heap, outside of the block that is being scanned. Its header is fetched into
-// the cache meanwhile; the address that has waited longest is looked at instead.
-func (h *Heap) later(m *marker, offset uintptr) {
-	hd := h.headers + sys.Addr(offset>>blockShift<<headerShift)
-	sys.Prefetch(hd)
-	sys.PrefetchWrite(hd + marksAt)
-	if m.own.head == 0 {
-		sys.Prefetch(h.Base + sys.Addr(offset)) // it will be scanned soon
+// later notes an address found in the heap, outside of the block that is being scanned. It reports whether a half of
+// the ring is full with it: then the caller calls turn.
+func (m *marker) later(offset uintptr) bool {
+	m.ring[m.ringTo&(ringSlots-1)] = offset
+	m.ringTo++
+	return m.ringTo&(ringHalf-1) == 0
+}
+
+// turn has the headers of the newest addresses fetched into the cache, and looks at those that were fetched last time.
+func (h *Heap) turn(m *marker) {
+	half := m.ringTo - ringHalf
+	h.fetch(m, half)
+	h.lookAt(m, half)
+}
+
+// fetch begins to bring into the cache what the looks at the addresses from a number on will need.
+func (h *Heap) fetch(m *marker, from uintptr) {
+	list := sys.Addr(uintptr(unsafe.Pointer(&m.ring[from&(ringSlots-1)])))
+	sys.PrefetchRecords(list, m.ringTo-from, h.headers, blockShift-headerShift, headerBytes)
+	if m.own.head == 0 { // the objects will be scanned soon
+		sys.PrefetchEach(list, m.ringTo-from, h.Base)
 	}
-	to := m.ringTo
-	if to-m.ringFrom == ringSlots {
-		oldest := m.ring[to&(ringSlots-1)]
-		m.ring[to&(ringSlots-1)] = offset
-		m.ringFrom++
-		m.ringTo = to + 1
-		h.found(m, oldest)
-		return
-	}
-	m.ring[to&(ringSlots-1)] = offset
-	m.ringTo = to + 1
 }
 
 // emptyRing looks at all addresses that wait.
 func (h *Heap) emptyRing(m *marker) {
-	for m.ringFrom != m.ringTo {
-		offset := m.ring[m.ringFrom&(ringSlots-1)]
-		m.ringFrom++
-		h.found(m, offset)
+	if half := m.ringTo &^ (ringHalf - 1); half != m.ringTo {
+		h.fetch(m, half)
 	}
+	h.lookAt(m, m.ringTo)
+	m.ringFrom, m.ringTo = 0, 0
 }
 
-// found marks the object at an offset below m.highest, if there is one that such an address keeps alive.
-func (h *Heap) found(m *marker, offset uintptr) {
-	first := *h.indexEntry(blockRef(offset >> blockShift))
-	if first == 0 {
-		return
-	}
-	hd := h.header(first)
-	if atomic.LoadUint32(&hd.markedIn) != m.full {
-		h.freshen(hd)
-	}
-	granule := uintptr(0)
-	if hd.state == stateSmall {
-		inner := offset & (BlockBytes - 1)
-		index := inner >> granuleShift * uintptr(hd.reciprocal) >> 16
-		if index >= uintptr(hd.objects) {
-			return
+// lookAt looks at the addresses that wait, up to a number: it makes the objects grey that they keep alive and that are
+// not found yet.
+func (h *Heap) lookAt(m *marker, to uintptr) {
+	for at := m.ringFrom; at != to; at++ {
+		offset := m.ring[at&(ringSlots-1)]
+		first := *h.indexEntry(blockRef(offset >> blockShift))
+		if first == 0 {
+			continue
 		}
-		granule = index * uintptr(hd.granules)
-		if m.interior == 0 && inner != granule<<granuleShift && !h.isDisplaced(inner-granule<<granuleShift) {
-			return
+		hd := h.header(first)
+		if atomic.LoadUint32(&hd.markedIn) != m.full {
+			h.freshen(hd)
 		}
-	} else if !h.keepsLarge(first, hd, offset, m.interior != 0) {
-		return
+		granule := uintptr(0)
+		if hd.state == stateSmall {
+			inner := offset & (BlockBytes - 1)
+			index := inner >> granuleShift * uintptr(hd.reciprocal) >> 16
+			if index >= uintptr(hd.objects) {
+				continue
+			}
+			granule = index * uintptr(hd.granules)
+			if m.interior == 0 && inner != granule<<granuleShift && !h.isDisplaced(inner-granule<<granuleShift) {
+				continue
+			}
+		} else if !h.keepsLarge(first, hd, offset, m.interior != 0) {
+			continue
+		}
+		word := granule >> 6 & 3
+		bit := uint64(1) << (granule & 63)
+		switch {
+		case (hd.marks[word]|hd.grey[word])&bit != 0:
+		case m.shared != 0:
+			h.shadeShared(m, first, hd, granule)
+		case hd.flags&flagPointerFree != 0:
+			hd.marks[word] |= bit
+		default:
+			hd.grey[word] |= bit
+			if hd.queueNext == 0 {
+				hd.queueNext = endOfQueue
+				h.enqueue(&m.own, first, first, 1)
+			}
+		}
 	}
-	h.shade(m, first, hd, granule)
+	m.ringFrom = to
 }
 
 // keepsLarge reports whether an address keeps a large object alive.

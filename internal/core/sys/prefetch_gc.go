@@ -17,3 +17,14 @@ func PrefetchBytes(addr Addr)
 //
 //go:noescape
 func PrefetchWrite(addr Addr)
+
+// PrefetchEach fetches the cache lines at so many offsets, which lie in a list, from a base.
+//
+//go:noescape
+func PrefetchEach(list Addr, count uintptr, base Addr)
+
+// PrefetchRecords is PrefetchEach in a table of records of that many bytes, a power of two. The record of an offset is
+// at the offset shifted to the right; of its lines the first is fetched, and that 64 bytes on, which will be written.
+//
+//go:noescape
+func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr)

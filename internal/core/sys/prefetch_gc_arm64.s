@@ -22,3 +22,35 @@ TEXT ·PrefetchWrite(SB), NOSPLIT, $0-8
 	MOVD addr+0(FP), R0
 	PRFM (R0), PSTL1KEEP
 	RET
+
+// func PrefetchEach(list Addr, count uintptr, base Addr)
+TEXT ·PrefetchEach(SB), NOSPLIT, $0-24
+	MOVD list+0(FP), R0
+	MOVD count+8(FP), R1
+	MOVD base+16(FP), R2
+each:
+	MOVD.P 8(R0), R3
+	ADD R2, R3, R3
+	PRFM (R3), PLDL1KEEP
+	SUBS $1, R1, R1
+	BNE each
+	RET
+
+// func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr)
+TEXT ·PrefetchRecords(SB), NOSPLIT, $0-40
+	MOVD list+0(FP), R0
+	MOVD count+8(FP), R1
+	MOVD table+16(FP), R2
+	MOVD shift+24(FP), R4
+	MOVD bytes+32(FP), R5
+	NEG R5, R5
+each:
+	MOVD.P 8(R0), R3
+	LSR R4, R3, R3
+	AND R5, R3, R3
+	ADD R2, R3, R3
+	PRFM (R3), PLDL1KEEP
+	PRFM 64(R3), PSTL1KEEP
+	SUBS $1, R1, R1
+	BNE each
+	RET

@@ -10,3 +10,9 @@ func PrefetchBytes(addr Addr) {}
 
 // PrefetchWrite does nothing either.
 func PrefetchWrite(addr Addr) {}
+
+// PrefetchEach does nothing either.
+func PrefetchEach(list Addr, count uintptr, base Addr) {}
+
+// PrefetchRecords does nothing either.
+func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr) {}

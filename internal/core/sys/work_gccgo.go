@@ -21,6 +21,25 @@ func PrefetchBytes(addr Addr)
 //extern granary_sys_prefetch_write
 func PrefetchWrite(addr Addr)
 
+// PrefetchEach fetches the cache lines at so many offsets, which lie in a list, from a base.
+func PrefetchEach(list Addr, count uintptr, base Addr) {
+	for ; count != 0; count-- {
+		Prefetch(base + Addr(list.Word()))
+		list += WordBytes
+	}
+}
+
+// PrefetchRecords is PrefetchEach in a table of records of that many bytes, a power of two. The record of an offset is
+// at the offset shifted to the right; of its lines the first is fetched, and that 64 bytes on, which will be written.
+func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr) {
+	for ; count != 0; count-- {
+		record := table + Addr(list.Word()>>shift&^(bytes-1))
+		Prefetch(record)
+		PrefetchWrite(record + 64)
+		list += WordBytes
+	}
+}
+
 // CPUs is the number of processors that the process may run on, at least 1.
 //
 //extern granary_sys_cpus
