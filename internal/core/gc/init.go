@@ -43,11 +43,16 @@ func (h *Heap) Init(rangeBytes uintptr, mode uint32, limit uintptr) bool {
 	h.rooted = h.dirt + sys.Addr(dirtBytes)
 	h.index = h.rooted + sys.Addr(dirtBytes)
 	h.headers = h.index + sys.Addr(indexBytes)
+	h.start()
+	return true
+}
+
+// start sets what a heap without blocks begins with.
+func (h *Heap) start() {
 	h.startKinds()
 	h.startPace()
 	h.marking.epoch, h.marking.full = 1, 1
 	h.fillStarts()
-	return true
 }
 
 // Destroy gives all memory and addresses back. No address of the heap may be used afterwards, and no cache.

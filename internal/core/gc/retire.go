@@ -53,9 +53,7 @@ func (h *Heap) Restart(image sys.Addr, limit uintptr) bool {
 	sys.Copy(h.Record(0), image+sys.Addr(unsafe.Sizeof(space.Space{})), space.First*spaceRecordBytes)
 	h.mode, h.rounding, h.tables, h.tableBytes = mode, rounding, tables, tableBytes
 	h.dirt, h.rooted, h.index, h.headers, h.limit = dirt, rooted, index, headers, limit
-	h.startKinds()
-	h.startPace()
-	h.marking.epoch, h.marking.full = 1, 1
+	h.start()
 	return true
 }
 
