@@ -80,6 +80,7 @@ type marker struct {
 	ring     [ringSlots]uintptr // offsets of addresses found, whose headers are on their way into the cache
 	ringFrom uintptr
 	ringTo   uintptr
+	base     uintptr // Heap.Base
 	highest  uintptr // Heap.highest as the work began
 
 	shared    uint32 // 1: others work too
@@ -91,10 +92,11 @@ type marker struct {
 	ahead, aheadEnd sys.Addr // what is to be fetched of the block that comes next
 	near            uint32   // 1: the block that is being scanned was fetched whole
 
-	here    uintptr                 // number of the small block that is being scanned
-	depth   uintptr                 // objects of it that are marked and not scanned
-	pending [granulesPerBlock]uint8 // the granules at which they start; the last one is scanned next
-	_       [64]byte
+	here     uintptr                 // number of the small block that is being scanned
+	from, to uintptr                 // which bytes of its objects may hold addresses, for scanRanges
+	depth    uintptr                 // objects of it that are marked and not scanned
+	pending  [granulesPerBlock]uint8 // the granules at which they start
+	_        [64]byte
 }
 
 // marker is the worker with that number.
@@ -105,6 +107,7 @@ func (h *Heap) setUp(m *marker, shared uint32) {
 	m.shared = shared
 	m.full = h.marking.full
 	m.interior = h.mode & ModeInterior
+	m.base = uintptr(h.Base)
 	m.highest = h.highest
 	m.here = noBlock
 }
@@ -122,9 +125,9 @@ func byteAt(at sys.Addr) uint8 { return *(*uint8)(at.Pointer()) }
 
 func setByteAt(at sys.Addr, value uint8) { *(*uint8)(at.Pointer()) = value }
 
-// startsOf is where the bits of the starts of a block's objects are.
-func (h *Heap) startsOf(hd *header) sys.Addr {
-	return sys.Addr(uintptr(unsafe.Pointer(&h.marking.starts))) + sys.Addr(hd.granules)<<5
+// startsOf are the bits of the starts of a block's objects.
+func (h *Heap) startsOf(hd *header) *[4]uint64 {
+	return &h.marking.starts[hd.granules%(smallMaxGranules+1)]
 }
 
 // fillStarts fills the table of starts.

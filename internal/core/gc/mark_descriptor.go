@@ -62,6 +62,21 @@ func scannedLength(hd *header) (uintptr, bool) {
 	return length &^ (sys.WordBytes - 1), true
 }
 
+// scannedRange is which bytes of each object of a small block are scanned, if it is words that lie side by side.
+func scannedRange(hd *header) (from, to uintptr) {
+	words := uint64(hd.descriptor &^ formMask)
+	if hd.descriptor&formMask != formBitmap || words == 0 {
+		to, _ = scannedLength(hd)
+		return 0, to
+	}
+	from = uintptr(bits.LeadingZeros64(words))
+	to = wordBits - uintptr(bits.TrailingZeros64(words))
+	if words<<from != ^uint64(0)<<(wordBits-(to-from)) {
+		return 0, 0
+	}
+	return from * sys.WordBytes, to * sys.WordBytes
+}
+
 // scanDescriptor scans an object as its descriptor says. hd is the header of its block.
 func (h *Heap) scanDescriptor(m *marker, hd *header, object sys.Addr, descriptor uintptr) {
 	for deep := 0; deep < descriptorsDeep && descriptor != 0; deep++ {

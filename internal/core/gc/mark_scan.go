@@ -17,12 +17,15 @@ func (h *Heap) scanBlock(m *marker, block blockRef) {
 		return
 	}
 	m.here = uintptr(block)
-	length, isLength := scannedLength(hd)
+	m.from, m.to = scannedRange(hd)
 	for {
 		for takeGrey(m, hd) {
-			if isLength {
-				h.scanLengths(m, block, hd, length)
-			} else {
+			switch {
+			case m.from < m.to:
+				h.scanRanges(m, block, hd)
+			case hd.descriptor&formMask == formBitmap:
+				h.scanBitmaps(m, block, hd)
+			default:
 				h.scanDescribed(m, block, hd)
 			}
 		}
@@ -73,66 +76,30 @@ func leaveBlock(hd *header) bool {
 	return grey == 0 || !atomic.CompareAndSwapUint32(hd.link(), 0, uint32(endOfQueue))
 }
 
-// scanLengths scans the pending objects of the marker's own block, and those that it finds there meanwhile. This is the
-// loop in which a collection spends its time: so it reads and writes by address, and knows the starts of objects from a
-// table instead of by multiplication. First in, first out: so the objects found are on their way into the cache, in
-// whatever direction a structure lies in memory.
-func (h *Heap) scanLengths(m *marker, block blockRef, hd *header, length uintptr) {
-	base, highest := uintptr(h.Base), m.highest
-	start := h.blockAddr(block)
-	marks := addrOfHeader(hd) + marksAt
-	starts := h.startsOf(hd)
-	pending := m.pendingAddr()
-	head, tail := sys.Addr(0), sys.Addr(m.depth)
-	m.depth = 0
-	ahead, aheadEnd, far := m.ahead, m.aheadEnd, m.near == 0
-	for head != tail {
-		if head&(objectsPerFetch-1) == objectsPerFetch-1 && ahead < aheadEnd {
-			sys.PrefetchBytes(ahead)
-			ahead += sys.PrefetchedBytes
-		}
-		at := start + sys.Addr(byteAt(pending+head&(granulesPerBlock-1)))<<granuleShift
-		head++
-		for end := at + sys.Addr(length); at < end; at += sys.WordBytes {
-			word := at.Word()
-			inner := word - uintptr(start)
-			if inner >= BlockBytes {
-				if offset := word - base; offset < highest && m.later(offset) {
-					h.turn(m)
-				}
-				continue
-			}
-			bit := inner >> granuleShift & 63
-			quarter := sys.Addr(inner >> (granuleShift + 6) << 3)
-			marked := marks + quarter
-			if marked.Word()>>bit&1 != 0 {
-				continue
-			}
-			found := inner >> granuleShift
-			if (starts+quarter).Word()>>bit&1 == 0 || inner&(GranuleBytes-1) != 0 {
-				if found = h.startInside(m, hd, inner); found == noGranule {
-					continue
-				}
-				marked = marks + sys.Addr(found>>6<<3)
-				bit = found & 63
-			}
-			marked.SetWord(marked.Word() | 1<<bit)
-			if far {
-				sys.Prefetch(start + sys.Addr(found<<granuleShift))
-			} else {
-				sys.PrefetchInline(start + sys.Addr(found<<granuleShift))
-			}
-			setByteAt(pending+tail&(granulesPerBlock-1), uint8(found))
-			tail++
-		}
-	}
-	m.ahead = ahead
-}
-
 // objectsPerFetch is how many objects are scanned for sys.PrefetchedBytes of the block that comes next.
 const objectsPerFetch = 4
 
-// scanDescribed is scanLengths for objects of other descriptors.
+// scanBitmaps is scanRanges for objects of which a bitmap says which words may be addresses.
+func (h *Heap) scanBitmaps(m *marker, block blockRef, hd *header) {
+	start := h.blockAddr(block)
+	for m.depth != 0 {
+		m.depth--
+		at := start + sys.Addr(m.pending[m.depth&(granulesPerBlock-1)])<<granuleShift
+		for words := uint64(hd.descriptor &^ formMask); words != 0; words <<= 1 {
+			if words>>(wordBits-1) != 0 {
+				word := at.Word()
+				if inner := word - uintptr(start); inner < BlockBytes {
+					h.foundInside(m, hd, inner)
+				} else if offset := word - m.base; offset < m.highest && m.later(offset) {
+					h.turn(m)
+				}
+			}
+			at += sys.WordBytes
+		}
+	}
+}
+
+// scanDescribed is scanRanges for objects of other descriptors.
 func (h *Heap) scanDescribed(m *marker, block blockRef, hd *header) {
 	start := h.blockAddr(block)
 	for m.depth != 0 {
@@ -142,12 +109,12 @@ func (h *Heap) scanDescribed(m *marker, block blockRef, hd *header) {
 	}
 }
 
-// startInside is the granule at which the object begins that an address so many bytes into the block keeps alive and
-// that is not found yet, else noGranule.
+// startInside is the granule at which the object begins that an address so many bytes into the block keeps alive,
+// else noGranule.
 func (h *Heap) startInside(m *marker, hd *header, inner uintptr) uintptr {
 	index := inner >> granuleShift * uintptr(hd.reciprocal) >> 16
 	granule := index * uintptr(hd.granules)
-	if index >= uintptr(hd.objects) || hd.isFound(granule) {
+	if index >= uintptr(hd.objects) {
 		return noGranule
 	}
 	if m.interior == 0 && inner != granule<<granuleShift && !h.isDisplaced(inner-granule<<granuleShift) {
@@ -159,7 +126,7 @@ func (h *Heap) startInside(m *marker, hd *header, inner uintptr) uintptr {
 // foundInside marks an object that lies in the small block which this marker is scanning.
 func (h *Heap) foundInside(m *marker, hd *header, inner uintptr) {
 	granule := h.startInside(m, hd, inner)
-	if granule != noGranule {
+	if granule != noGranule && !hd.isFound(granule) {
 		hd.marks[granule>>6&3] |= 1 << (granule & 63)
 		m.pend(granule)
 	}

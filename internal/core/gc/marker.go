@@ -19,6 +19,8 @@ func (m *marker) later(offset uintptr) bool {
 }
 
 // turn has the headers of the newest addresses fetched into the cache, and looks at those that were fetched last time.
+//
+//go:noinline
 func (h *Heap) turn(m *marker) {
 	half := m.ringTo - ringHalf
 	h.fetch(m, half)
@@ -75,7 +77,7 @@ func (h *Heap) lookAt(m *marker, to uintptr) {
 		switch {
 		case (hd.marks[word]|hd.grey[word])&bit != 0:
 		case m.shared != 0:
-			h.shadeShared(m, first, hd, granule)
+			h.shade(m, first, hd, granule)
 		case hd.flags&flagPointerFree != 0:
 			hd.marks[word] |= bit
 		default:

@@ -28,3 +28,9 @@ func PrefetchEach(list Addr, count uintptr, base Addr)
 //
 //go:noescape
 func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr)
+
+// PrefetchGranules fetches the cache lines of granules of 16 bytes, counted from a base. Their numbers are in a ring of
+// 256 bytes, from one place up to another, which is not the same.
+//
+//go:noescape
+func PrefetchGranules(ring Addr, from, to uintptr, base Addr)

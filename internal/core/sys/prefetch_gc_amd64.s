@@ -55,3 +55,19 @@ each:
 	DECQ BX
 	JNZ each
 	RET
+
+// func PrefetchGranules(ring Addr, from, to uintptr, base Addr)
+TEXT ·PrefetchGranules(SB), NOSPLIT, $0-32
+	MOVQ ring+0(FP), SI
+	MOVQ from+8(FP), BX
+	MOVQ to+16(FP), CX
+	MOVQ base+24(FP), DI
+each:
+	MOVBLZX BX, AX
+	MOVBLZX (SI)(AX*1), AX
+	SHLQ $4, AX
+	PREFETCHT0 (DI)(AX*1)
+	INCQ BX
+	CMPQ BX, CX
+	JNE each
+	RET

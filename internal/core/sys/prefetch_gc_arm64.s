@@ -54,3 +54,19 @@ each:
 	SUBS $1, R1, R1
 	BNE each
 	RET
+
+// func PrefetchGranules(ring Addr, from, to uintptr, base Addr)
+TEXT ·PrefetchGranules(SB), NOSPLIT, $0-32
+	MOVD ring+0(FP), R0
+	MOVD from+8(FP), R1
+	MOVD to+16(FP), R2
+	MOVD base+24(FP), R3
+each:
+	AND $255, R1, R4
+	MOVBU (R0)(R4), R4
+	ADD R4<<4, R3, R4
+	PRFM (R4), PLDL1KEEP
+	ADD $1, R1, R1
+	CMP R1, R2
+	BNE each
+	RET

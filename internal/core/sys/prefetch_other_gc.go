@@ -16,3 +16,6 @@ func PrefetchEach(list Addr, count uintptr, base Addr) {}
 
 // PrefetchRecords does nothing either.
 func PrefetchRecords(list Addr, count uintptr, table Addr, shift, bytes uintptr) {}
+
+// PrefetchGranules does nothing either.
+func PrefetchGranules(ring Addr, from, to uintptr, base Addr) {}
