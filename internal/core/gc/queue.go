@@ -34,8 +34,9 @@ func (h *Heap) push(q *queue) sys.Addr {
 	return q.entry(q.tail - 1)
 }
 
+// growQueue makes the ring larger. Entries keep their numbers: who goes through the queue may have it grow.
 func (h *Heap) growQueue(q *queue) bool {
-	larger := queue{slots: q.slots * 2}
+	larger := queue{head: q.head, tail: q.head, slots: q.slots * 2}
 	if q.slots == 0 {
 		larger.slots = leastQueue
 	}

@@ -24,6 +24,7 @@ var finalTests = []kit.Test{
 	{Name: "toggles are strong or weak as they are set", Run: togglesHold},
 	{Name: "all finalizers can be made ready", Run: readyAll},
 	{Name: "many links and finalizers come and go, and their memory goes back", Run: manyGoBack},
+	{Name: "the queue of finalizers grows in a collection after some have run", Run: queueGrows},
 	{Name: "bad objects are refused", Run: badObjectsRefused},
 	{Name: "finalizers run some at a time when memory is out", Run: finalizersWithoutMemory},
 }
@@ -416,6 +417,42 @@ func manyGoBack(t kit.T) {
 	}
 	if s.Bytes*10 > full {
 		t.Errorf("%d bytes of tables at the end, %d before", s.Bytes, full)
+	}
+	r.close()
+}
+
+func queueGrows(t kit.T) {
+	r := newFinalRig(t, 0)
+	const first, count, ran = 1500, 3000, 1400 // the ring has room for 2048 at first
+	made := uintptr(0)
+	drop := func(objects uintptr) {
+		for i := uintptr(0); i < objects; i++ {
+			inner := r.object(2)
+			setRef(inner, 1, sys.Addr(made))
+			r.finalize(r.object(2, inner), made, gc.OrderTopological)
+			made++
+		}
+		r.collect()
+	}
+	drop(first)
+	for i := 0; i < ran; i++ {
+		if _, _, _, ok := r.h.NextReady(); !ok {
+			t.Fatalf("finalizer %d of %d is not ready", i, ran)
+		}
+	}
+	drop(count)
+	for j := 0; j < count; j++ {
+		setRef(r.object(2), 1, 12345)
+	}
+	found := uintptr(0)
+	for obj, _, data, ok := r.h.NextReady(); ok; obj, _, data, ok = r.h.NextReady() {
+		if inner := getRef(obj, 0); r.h.BaseOf(inner) != inner || getRef(inner, 1) != sys.Addr(data) {
+			t.Fatalf("what object %d reaches has not been kept", data)
+		}
+		found++
+	}
+	if found != first-ran+count {
+		t.Errorf("%d finalizers were ready, not %d", found, first-ran+count)
 	}
 	r.close()
 }
