@@ -8,7 +8,8 @@ func (h *Heap) CheckMarks() string {
 	}
 	for i := range w.markers {
 		m := &w.markers[i]
-		if i > 0 && (m.own.head != 0 || m.ringFrom != m.ringTo) || m.depth != 0 || m.here != noBlock && m.highest != 0 {
+		if i > 0 && (m.own.head != 0 || m.ringFrom != m.ringTo) || m.assists != 0 || m.shaded != 0 || m.depth != 0 ||
+			m.here != noBlock && m.highest != 0 {
 			return "gc: a worker has left without its work"
 		}
 	}

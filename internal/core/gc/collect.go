@@ -111,22 +111,28 @@ func (h *Heap) Drain(deadline uint64) bool {
 	return done
 }
 
-const blocksPerClock = 16 // blocks, or pieces of large objects, that are scanned between two looks at the clock
+const blocksPerClock = 16 // blocks that are scanned between two looks at the clock; a piece of a large object is eight
 
 // drainOwn scans what a worker has in its queue and finds there. It returns false if time is up, or the driver has
 // told all to stop.
 func (h *Heap) drainOwn(m *marker, deadline uint64) bool {
 	w := &h.marking
 	for blocks := uint32(0); ; {
-		if m.own.head == 0 {
-			if m.ringFrom == m.ringTo {
-				return true
+		switch {
+		case m.own.head != 0:
+			if h.scanBlock(m, h.dequeue(m)) {
+				blocks |= shareEvery - 1
 			}
+		case m.assists != 0:
+			h.assist(m)
+			blocks |= shareEvery - 1
+		case m.ringFrom == m.ringTo && m.shaded == 0:
+			return true
+		default:
 			h.emptyRing(m)
 			continue
 		}
 		blocks++
-		h.scanBlock(m, h.dequeue(m))
 		if m.shared != 0 && blocks%shareEvery == 0 {
 			if atomic.LoadUint32(&w.stop) != 0 {
 				return false

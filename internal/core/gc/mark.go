@@ -29,7 +29,7 @@ const (
 //	active to partial         the driver, while the world stands
 //	stop                      the driver; workers read it
 //	round to joined           whoever holds lock
-//	queue                     whoever holds lock
+//	queue, offered            whoever holds lock
 //	markers[i]                the worker with that number; markers[0] is the driver's
 //	roots, reference fields   the driver, in ModeVerify
 //
@@ -52,6 +52,7 @@ type marking struct {
 	joined  uint32 // workers, the driver included
 	idle    uint32 // of them; atomic for those who only look
 	queue   blockQueue
+	offered blockRef // a large object of which whoever is idle may scan pieces, 0: none; atomic for those who only look
 
 	starts [smallMaxGranules + 1][4]uint64 // by granules of an object: a bit where an object starts; const
 
@@ -83,11 +84,16 @@ type marker struct {
 	base     uintptr // Heap.Base
 	highest  uintptr // Heap.highest as the work began
 
-	shared    uint32 // 1: others work too
-	full      uint32 // marking.full
-	interior  uint32 // 1: ModeInterior
-	verifying uint32 // 1: the reference marker's
-	own       blockQueue
+	shared     uint32   // 1: others work too
+	full       uint32   // marking.full
+	interior   uint32   // 1: ModeInterior
+	verifying  uint32   // 1: the reference marker's
+	shaded     uint64   // objects found that others may mark, too, as bits of a word that shadeCollected sets
+	shadedIn   blockRef // in this block
+	shadedWord uintptr  // at this place
+
+	own     blockQueue
+	assists blockRef // a large object in the queue of another worker, of which this one scans pieces, or 0
 
 	ahead, aheadEnd sys.Addr // what is to be fetched of the block that comes next
 	near            uint32   // 1: the block that is being scanned was fetched whole

@@ -31,7 +31,7 @@ func (h *Heap) Shade(word uintptr) {
 		return
 	}
 	h.freshen(hd)
-	h.shadeShared(h.marker(0), p.block, hd, p.granule)
+	h.shadeShared(h.marker(0), p.block, hd, p.granule>>6, 1<<(p.granule&63))
 	sys.Unlock(&h.marking.lock)
 }
 

@@ -9,12 +9,13 @@ import (
 
 // This file: scanning the grey objects of blocks.
 
-// scanBlock scans what is grey in a block that was taken out of a queue, and whatever becomes grey in it meanwhile.
-func (h *Heap) scanBlock(m *marker, block blockRef) {
+// scanBlock scans what is grey in a block that was taken out of a queue, and whatever becomes grey in it meanwhile; of
+// a large object it scans a piece. It reports whether it is one.
+func (h *Heap) scanBlock(m *marker, block blockRef) (large bool) {
 	hd := h.header(block)
 	if hd.state != stateSmall {
 		h.scanLargePiece(m, block, hd)
-		return
+		return true
 	}
 	m.here = uintptr(block)
 	m.from, m.to = scannedRange(hd)
@@ -38,6 +39,7 @@ func (h *Heap) scanBlock(m *marker, block blockRef) {
 		}
 	}
 	m.here = noBlock
+	return false
 }
 
 // takeGrey marks the grey objects of the marker's own block and makes them its pending ones.
@@ -161,7 +163,7 @@ func (h *Heap) scanLargePiece(m *marker, block blockRef, hd *header) {
 	if hd.grey[0] != 0 {
 		atomic.StoreUint64(&hd.grey[0], 0)
 		hd.marks[0] |= 1
-		hd.stamp = 0
+		atomic.StoreUint64(&hd.stamp, 0)
 	}
 	object := h.blockAddr(block)
 	length, isLength := scannedLength(hd)
@@ -169,12 +171,13 @@ func (h *Heap) scanLargePiece(m *marker, block blockRef, hd *header) {
 		h.scanDescriptor(m, hd, object, hd.descriptor)
 		length = 0
 	}
-	from := uintptr(hd.stamp)
-	to := from + pieceBytes
-	if to < length {
-		hd.stamp = uint64(to)
+	from := h.takePiece(m, hd)
+	if from+pieceBytes < length {
 		h.putBack(&m.own, block, hd)
-		h.scanWords(m, object+sys.Addr(from), object+sys.Addr(to))
+		if m.shared != 0 {
+			h.offer(block)
+		}
+		h.scanWords(m, object+sys.Addr(from), object+sys.Addr(from+pieceBytes))
 		return
 	}
 	h.scanWords(m, object+sys.Addr(from), object+sys.Addr(length))
@@ -183,4 +186,27 @@ func (h *Heap) scanLargePiece(m *marker, block blockRef, hd *header) {
 	} else if !leaveBlock(hd) {
 		h.enqueue(&m.own, block, block, 1)
 	}
+}
+
+// takePiece is where the next piece of a large object begins that nobody scans yet; perhaps there is none any more.
+func (h *Heap) takePiece(m *marker, hd *header) uintptr {
+	if m.shared != 0 {
+		return uintptr(atomic.AddUint64(&hd.stamp, pieceBytes)) - pieceBytes
+	}
+	hd.stamp += pieceBytes
+	return uintptr(hd.stamp) - pieceBytes
+}
+
+// assist scans a piece of a large object that another worker has in its queue.
+func (h *Heap) assist(m *marker) {
+	hd := h.header(m.assists)
+	object := h.blockAddr(m.assists)
+	length, _ := scannedLength(hd)
+	from := h.takePiece(m, hd)
+	to := from + pieceBytes
+	if to >= length {
+		to = length
+		m.assists = 0
+	}
+	h.scanWords(m, object+sys.Addr(from), object+sys.Addr(to))
 }

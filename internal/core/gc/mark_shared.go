@@ -7,7 +7,8 @@ import (
 )
 
 // This file: several workers. Each has blocks in its own queue; who has plenty while others have none puts some into
-// the shared queue. The work is over when the shared queue is empty and all workers are idle.
+// the shared queue. A large object stays in the queue of one worker, and others take pieces of it (offer). The work is
+// over when the shared queue is empty and all workers are idle.
 
 const (
 	shareMost  = 16 // blocks that change hands at a time
@@ -57,6 +58,7 @@ func (w *marking) isOpen() bool { return w.joined != 0 && w.done == 0 && w.stop 
 func (w *marking) open() {
 	w.round++
 	w.joined = 1
+	atomic.StoreUint32((*uint32)(&w.offered), 0)
 	atomic.StoreUint32(&w.done, 0)
 	atomic.StoreUint32(&w.idle, 0)
 	atomic.StoreUint32(&w.stop, 0)
@@ -84,6 +86,8 @@ func (h *Heap) drainShared(deadline uint64) bool {
 	round := h.openRound(m)
 	for h.drainOwn(m, deadline) && h.takeShared(m, round, deadline) {
 	}
+	m.assists = 0
+	h.shadeCollected(m)
 	if w.done == 0 { // time is up
 		atomic.StoreUint32(&w.stop, 1)
 		for h.othersWork() {
@@ -126,6 +130,7 @@ func (h *Heap) joinRound(number uint32) (round uint32, joined bool) {
 // leaveRound puts what a helper has left into the shared queue. A round that is over wants nothing of it.
 func (h *Heap) leaveRound(m *marker, round uint32) {
 	w := &h.marking
+	m.assists = 0
 	h.emptyRing(m)
 	sys.Lock(&w.lock)
 	if w.round == round {
@@ -151,7 +156,7 @@ func (h *Heap) takeShared(m *marker, round uint32, deadline uint64) bool {
 	w := &h.marking
 	idle := false
 	for spins := 1; ; spins++ {
-		if !idle || atomic.LoadUint32(&w.queue.count) != 0 || atomic.LoadUint32(&w.stop) != 0 ||
+		if !idle || atomic.LoadUint32(&w.queue.count) != 0 || w.isOffered() || atomic.LoadUint32(&w.stop) != 0 ||
 			atomic.LoadUint32(&w.done) != 0 {
 			sys.Lock(&w.lock)
 			got, over := h.takeSharedLocked(m, round, &idle)
@@ -184,6 +189,12 @@ func (h *Heap) takeSharedLocked(m *marker, round uint32, idle *bool) (got, over 
 		}
 		return true, false
 	}
+	if m.assists = h.takeOffered(); m.assists != 0 {
+		if *idle {
+			atomic.StoreUint32(&w.idle, w.idle-1)
+		}
+		return true, false
+	}
 	if !*idle {
 		*idle = true
 		atomic.StoreUint32(&w.idle, w.idle+1)
@@ -193,6 +204,34 @@ func (h *Heap) takeSharedLocked(m *marker, round uint32, idle *bool) (got, over 
 		return false, true
 	}
 	return false, false
+}
+
+// offer lets idle workers take pieces of a large object. The one that has it in its queue goes on with it, too.
+func (h *Heap) offer(block blockRef) {
+	w := &h.marking
+	if atomic.LoadUint32(&w.idle) == 0 || w.isOffered() {
+		return
+	}
+	sys.Lock(&w.lock)
+	atomic.StoreUint32((*uint32)(&w.offered), uint32(block))
+	sys.Unlock(&w.lock)
+}
+
+func (w *marking) isOffered() bool { return atomic.LoadUint32((*uint32)(&w.offered)) != 0 }
+
+// takeOffered is the object that is offered, if there are pieces left of it, else 0.
+func (h *Heap) takeOffered() blockRef {
+	w := &h.marking
+	if w.offered == 0 {
+		return 0
+	}
+	hd := h.header(w.offered)
+	length, _ := scannedLength(hd)
+	if atomic.LoadUint64(&hd.stamp) < uint64(length) {
+		return w.offered
+	}
+	atomic.StoreUint32((*uint32)(&w.offered), 0)
+	return 0
 }
 
 // share gives half of what a worker has to those who have nothing.

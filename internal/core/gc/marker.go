@@ -36,13 +36,14 @@ func (h *Heap) fetch(m *marker, from uintptr) {
 	}
 }
 
-// emptyRing looks at all addresses that wait.
+// emptyRing looks at all addresses that wait, and leaves none of its objects to be made grey.
 func (h *Heap) emptyRing(m *marker) {
 	if half := m.ringTo &^ (ringHalf - 1); half != m.ringTo {
 		h.fetch(m, half)
 	}
 	h.lookAt(m, m.ringTo)
 	m.ringFrom, m.ringTo = 0, 0
+	h.shadeCollected(m)
 }
 
 // lookAt looks at the addresses that wait, up to a number: it makes the objects grey that they keep alive and that are
@@ -130,7 +131,11 @@ func (h *Heap) shade(m *marker, first blockRef, hd *header, granule uintptr) {
 		return
 	}
 	if m.shared != 0 {
-		h.shadeShared(m, first, hd, granule)
+		if m.shadedIn != first || m.shadedWord != word {
+			h.shadeCollected(m)
+			m.shadedIn, m.shadedWord = first, word
+		}
+		m.shaded |= bit
 		return
 	}
 	if hd.flags&flagPointerFree != 0 {
@@ -144,29 +149,37 @@ func (h *Heap) shade(m *marker, first blockRef, hd *header, granule uintptr) {
 	}
 }
 
-// shadeShared is shade while other workers write the same words.
-func (h *Heap) shadeShared(m *marker, first blockRef, hd *header, granule uintptr) {
-	bit := uint64(1) << (granule & 63)
+// shadeCollected makes the objects grey that shade has collected while other workers write the same words: those that
+// were found one after another and whose bits are in one word. Of an array of addresses that may be many.
+func (h *Heap) shadeCollected(m *marker) {
+	if bits := m.shaded; bits != 0 {
+		m.shaded = 0
+		h.shadeShared(m, m.shadedIn, h.header(m.shadedIn), m.shadedWord, bits)
+	}
+}
+
+// shadeShared makes the objects grey whose bits are given, of a word of bits that others write too.
+func (h *Heap) shadeShared(m *marker, first blockRef, hd *header, word uintptr, bits uint64) {
 	if hd.flags&flagPointerFree != 0 {
-		orShared(&hd.marks[granule>>6&3], bit)
+		orShared(&hd.marks[word&3], bits)
 		return
 	}
 	// The grey bit comes first, then the look at the queue: a worker that gives the block up does it in the other
 	// order (leaveBlock), so that one of the two sees it.
-	if orShared(&hd.grey[granule>>6&3], bit) && atomic.LoadUint32(hd.link()) == 0 &&
+	if orShared(&hd.grey[word&3], bits) && atomic.LoadUint32(hd.link()) == 0 &&
 		atomic.CompareAndSwapUint32(hd.link(), 0, uint32(endOfQueue)) {
 		h.enqueue(&m.own, first, first, 1)
 	}
 }
 
-// orShared sets a bit and reports whether it was not set before.
-func orShared(word *uint64, bit uint64) bool {
+// orShared sets bits and reports whether one of them was not set before.
+func orShared(word *uint64, bits uint64) bool {
 	for {
 		old := atomic.LoadUint64(word)
-		if old&bit != 0 {
+		if old&bits == bits {
 			return false
 		}
-		if atomic.CompareAndSwapUint64(word, old, old|bit) {
+		if atomic.CompareAndSwapUint64(word, old, old|bits) {
 			return true
 		}
 	}
