@@ -91,7 +91,7 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
         if (LIKELY(object != 0)) {
             granary_gc_stop_if_asked();
             if (LIKELY(local->self != NULL))
-                local->self->refilled_at = granary_gc_markings;
+                local->self->refilled_after = granary_gc_markings + 1;
             granary_gc_slice_soon(bytes);
             granary_gc_run_finalizers_soon();
             if (UNLIKELY(GC_find_leak != 0))

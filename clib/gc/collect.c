@@ -225,7 +225,7 @@ static uintptr_t least_target(void)
     const uintptr_t each = (uintptr_t)512 << 10;
     unsigned allocating = 0;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        allocating += thread->refilled_at == granary_gc_markings;
+        allocating += thread->refilled_after == granary_gc_markings + 1;
     return allocating > 1 ? each * allocating : 0;
 }
 

@@ -63,7 +63,7 @@ struct gc_thread {
     _Atomic uint32_t stopped;   /* the stop that it answered last: what it says below is true */
     _Atomic uint32_t asked;     /* the last stop that it is to answer */
     _Atomic bool comes_by;      /* it gave the last answer where it allocates, without a signal */
-    uint32_t refilled_at;       /* granary_gc_markings when it last took the slow path of an allocation */
+    uint32_t refilled_after;    /* granary_gc_markings + 1 when it last took the slow path of an allocation; 0: never */
     bool is_main;
     bool blocks_signal;         /* does not get the signal: the other one is used */
     bool unreachable;           /* it was deaf as a stop was given up for good */

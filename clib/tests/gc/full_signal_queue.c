@@ -1,5 +1,5 @@
-// The queue of signals that the user may have waiting is full (RLIMIT_SIGPENDING): threads are stopped all the same, and
-// signals of the program's go to the program.
+// The queue of signals that the user may have waiting is full (RLIMIT_SIGPENDING): threads are stopped all the same,
+// and signals of the program's go to the program.
 // library: gc
 // only: granary
 #include "check.h"

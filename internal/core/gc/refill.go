@@ -7,8 +7,8 @@ import (
 // This file: where the chains of free objects come from. doc.go has the order.
 
 const (
-	refillLeast = 8 // objects that a refill should bring, so that threads seldom meet at the lock
-	refillMost  = 8 // blocks
+	refillLeast = 16 // objects that a refill should bring, so that threads seldom meet at the lock
+	refillMost  = 8  // blocks
 )
 
 // refillBlocks is how many blocks one refill takes for a class.
