@@ -74,6 +74,7 @@ extern struct granary_options {
     bool trace_release; /* a line for each sweep that gave spans back */
     bool guard;         /* debug mode: patterns, canaries, stacks */
     bool count_leaks;   /* debug statistics: count what was not freed */
+    bool verbose;       /* say what was done without being asked for */
     bool started;
 } granary_options;
 

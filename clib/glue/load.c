@@ -9,7 +9,7 @@
 static int without_deepbind(const char *file, int flags)
 {
     static atomic_flag said = ATOMIC_FLAG_INIT;
-    if ((flags & RTLD_DEEPBIND) != 0 && !atomic_flag_test_and_set(&said) && granary_getenv("GRANARY_VERBOSE") != NULL)
+    if ((flags & RTLD_DEEPBIND) != 0 && !atomic_flag_test_and_set(&said) && granary_options.verbose)
         granary_message("granary: dlopen(%s): RTLD_DEEPBIND left out, so that the plugin has the program's malloc\n",
                         file != NULL ? file : "NULL");
     return flags & ~RTLD_DEEPBIND;

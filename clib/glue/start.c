@@ -41,10 +41,18 @@ const char *granary_getenv(const char *name)
     return NULL;
 }
 
-static bool is_on(const char *name)
+/* A switch. A value that is none is reported and ignored. */
+static bool is_on(const char *name, bool otherwise)
 {
+    static const char *const words[] = {"0", "1", "no", "yes", "false", "true", "off", "on"};
     const char *value = granary_getenv(name);
-    return value != NULL && strcmp(value, "") != 0 && strcmp(value, "0") != 0;
+    if (value == NULL || *value == '\0')
+        return otherwise;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(value, words[i]) == 0)
+            return (i & 1) != 0;
+    granary_message("granary: %s=%s is neither 1 nor 0; ignored\n", name, value);
+    return otherwise;
 }
 
 /* A number of bytes with an optional K, M or G. A value that is none is reported and ignored. */
@@ -75,18 +83,20 @@ static size_t bytes_of(const char *name, size_t otherwise)
 static void read_options(void)
 {
     struct granary_options *o = &granary_options;
-    const char *release = granary_getenv("GRANARY_ALLOC_RELEASE");
-    o->guard = is_on("GRANARY_DEBUG_ALLOC");
-    o->count_leaks = is_on("GRANARY_DEBUG_ALLOC_STATS");
-    o->trace_release = is_on("GRANARY_DEBUG_ALLOC_RELEASE");
+    o->verbose = is_on("GRANARY_VERBOSE", false);
+    o->guard = is_on("GRANARY_DEBUG_ALLOC", false);
+    o->count_leaks = is_on("GRANARY_DEBUG_ALLOC_STATS", false);
+    o->trace_release = is_on("GRANARY_DEBUG_ALLOC_RELEASE", false);
     o->limit = bytes_of("GRANARY_ALLOC_LIMIT", 0);
     o->range_bytes = bytes_of("GRANARY_RANGE", o->range_bytes);
-    if (release != NULL && strcmp(release, "0") == 0)
+    if (!is_on("GRANARY_ALLOC_RELEASE", true))
         o->mode |= MODE_KEEP_SPANS;
     const char *normal = granary_getenv("GRANARY_ALLOC_NORMAL");
     if (normal != NULL && strcmp(normal, "system") == 0)
         o->mode |= MODE_NORMAL_SYSTEM;
-    if (is_on("GRANARY_ALLOC_SYSTEM"))
+    else if (normal != NULL && *normal != '\0')
+        granary_message("granary: GRANARY_ALLOC_NORMAL=%s is not system; ignored\n", normal);
+    if (is_on("GRANARY_ALLOC_SYSTEM", false))
         o->mode |= MODE_SYSTEM;
     else if (o->guard || o->count_leaks)
         o->mode |= MODE_GUARD | MODE_NORMAL_SYSTEM; /* the guard has large blocks of the libc's */
@@ -95,9 +105,8 @@ static void read_options(void)
 /* Children start without the preload if the user wants that: our name is taken out of LD_PRELOAD. */
 static void keep_from_children(void)
 {
-    const char *value = granary_getenv("GRANARY_CHILDREN");
     char *preload = (char *)granary_getenv("LD_PRELOAD");
-    if (value == NULL || strcmp(value, "0") != 0 || preload == NULL)
+    if (is_on("GRANARY_CHILDREN", true) || preload == NULL)
         return;
     char *to = preload;
     for (char *at = preload; *at != '\0';) {
@@ -154,7 +163,7 @@ void granary_start(void)
     process = getpid();
     __register_atfork(fork_prepare, fork_parent, fork_child, NULL);
     granary_report_setup(granary_getenv("GRANARY_REPORT"), granary_getenv("GRANARY_REPORT_FILE"));
-    if (is_on("GRANARY_VERBOSE"))
+    if (granary_options.verbose)
         granary_message("granary: %s in pid %d (%s)\n", GRANARY_VERSION, (int)process,
                         program_invocation_short_name != NULL ? program_invocation_short_name : "?");
     keep_from_children();
