@@ -15,7 +15,7 @@ PKG_PROGRAMS = libpython3.11-testsuite redis-server redis-tools sqlite3 lua5.4 g
 PKG_BENCH    = libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 # only for make test-programs
 PKG_LONG     = nodejs postgresql nginx-light apache2-utils ffmpeg default-jdk-headless chromium \
-               wine64 binutils-mingw-w64-x86-64 asymptote macaulay2
+               wine64 binutils-mingw-w64-x86-64 asymptote macaulay2 lilypond nix-bin
 
 PACKAGES     = $(PKG_BUILD) $(PKG_TEST) $(PKG_PROGRAMS) $(PKG_BENCH)
 
@@ -103,7 +103,7 @@ test-windows: setup-long
 	    -run '^TestCore$$' ./internal/core/coretest
 
 test-programs: setup-long all
-	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -timeout 60m -count=1 -tags programs ./tools/programs/... ./report/...
+	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -timeout 80m -count=1 -tags programs ./tools/programs/... ./report/...
 	cd heap/modernc/sqlite && $(GO) test -timeout 30m -count=1 -tags programs ./...
 	cd heap/arrow && $(GO) test -timeout 60m -count=1 -tags programs ./...
 	$(GO) run ./examples/cache && $(GO) run ./examples/cache -go

@@ -56,6 +56,9 @@ func (t *tables) print(w io.Writer, render func(table.Writer) string) {
 			header = append(header, c)
 		}
 		writer.AppendHeader(header)
+		if !t.has(s.figure) {
+			continue // what only the workloads tell of
+		}
 		for _, workload := range t.workloads {
 			row := table.Row{workload}
 			for _, c := range t.collectors {
@@ -67,7 +70,30 @@ func (t *tables) print(w io.Writer, render func(table.Writer) string) {
 			writer.AppendFooter(t.means(s.figure))
 		}
 		fmt.Fprintf(w, "\n## %s\n\n%s\n", s.title, render(writer))
+		if name, ratio := t.worst(s.figure); ratio > 0 && s.figure != "collections" {
+			fmt.Fprintf(w, "\n%s at its worst: %s, %.2f.\n", ofGranary, name, ratio)
+		}
 	}
+}
+
+func (t *tables) has(figure string) bool {
+	for key := range t.medians {
+		if key[2] == figure {
+			return true
+		}
+	}
+	return false
+}
+
+// worst is the workload with the largest ratio of Granary's libgc.so.1 to the baseline.
+func (t *tables) worst(figure string) (name string, ratio float64) {
+	for _, workload := range t.workloads {
+		base := t.medians[[3]string{workload, baseline, figure}]
+		if r := t.medians[[3]string{workload, ofGranary, figure}] / base; base > 0 && r > ratio {
+			name, ratio = workload, r
+		}
+	}
+	return name, ratio
 }
 
 func (t *tables) cell(workload, collector, figure string, factor float64) string {

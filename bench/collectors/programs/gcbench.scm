@@ -1,0 +1,31 @@
+; Trees that live briefly beside a tree and a vector that live long, after Ellis, Kovac and Boehm's GCBench.
+(use-modules (srfi srfi-9))
+(define-record-type node (make-node left right i j) node? (left left set-left!) (right right set-right!) (i i) (j j))
+
+(define (bottom-up depth)
+  (if (= depth 0) (make-node #f #f 0 0)
+      (let* ((left (bottom-up (- depth 1))) (right (bottom-up (- depth 1)))) (make-node left right 0 0))))
+
+(define (top-down! depth node)
+  (when (> depth 0)
+    (set-left! node (make-node #f #f 0 0))
+    (set-right! node (make-node #f #f 0 0))
+    (top-down! (- depth 1) (left node))
+    (top-down! (- depth 1) (right node))))
+
+(define (count node) (if node (+ 1 (count (left node)) (count (right node))) 0))
+
+(define stretch-depth 18)
+(define sum (count (bottom-up stretch-depth)))
+(define lasting (make-node #f #f 0 0))
+(top-down! 16 lasting)
+(define numbers (make-f64vector 500000 1.0))
+(do ((repeat 0 (+ repeat 1))) ((= repeat 2))
+  (do ((depth 4 (+ depth 2))) ((> depth 16))
+    (do ((trees (ash 2 (- stretch-depth depth)) (- trees 1))) ((= trees 0))
+      (set! sum (+ sum (count (bottom-up depth))))
+      (let ((root (make-node #f #f 0 0)))
+        (top-down! depth root)
+        (set! sum (+ sum (count root)))))))
+(display (list sum (count lasting) (f64vector-ref numbers 4711)))
+(newline)
