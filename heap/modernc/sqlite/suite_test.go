@@ -29,7 +29,7 @@ func TestSqlitesOwnTestsPass(t *testing.T) {
 }
 
 func TestLibcsAllocatorTestsPass(t *testing.T) {
-	results := runTests(t, "modernc.org/libc", "-run", "Alloc|Realloc|TLSClose")
+	results := runTests(t, "modernc.org/libc", "-short=false", "-run", "Alloc|Realloc|TLSClose")
 	for _, name := range []string{"TestAllocator", "TestAllocatorFree", "TestReallocArray", "TestTLSCloseLiveFrames"} {
 		if results[name] != "pass" {
 			t.Errorf("%s: %q", name, results[name])
