@@ -14,8 +14,9 @@ func TestGuileRunsOnTheCollector(t *testing.T) {
 	compareCollector(t, func(s *session) {
 		s.copyTestdata("collected/collect.scm", "collected/threads.scm")
 		for _, script := range []string{"collect", "threads"} {
+			// guile 3.0.8 crashes in one of 30 runs of the second script on Debian's libgc, in one of 70 on Granary's.
 			s.recordRun(script, command{args: []string{guile, "--no-auto-compile", "collected/" + script + ".scm",
-				fmt.Sprint(sizes(3, 12))}})
+				fmt.Sprint(sizes(3, 12))}, tries: 4})
 		}
 		s.recordRun("the REPL", command{args: []string{guile, "--no-auto-compile", "-q"},
 			stdin: strings.NewReader("(define (f n) (if (= n 0) 1 (* n (f (- n 1)))))\n(f 30)\n(gc)\n(map f (iota 9))\n")})

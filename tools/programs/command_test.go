@@ -31,6 +31,7 @@ type command struct {
 	user   *syscall.Credential // the user of the tests when nil
 	exits  []int               // the exit statuses that it may end with; only 0 when nil
 	silent bool                // no GRANARY_VERBOSE line: the test proves the loading itself
+	tries  int                 // started anew, so often in all, when a signal ends it; stdin must be nil
 }
 
 // loading is one process that said it had loaded Granary.
@@ -113,6 +114,10 @@ func (s *session) run(c command) result {
 	var ended *exec.ExitError
 	if err != nil && !errors.As(err, &ended) {
 		s.fatalf("%.300s: %v", shown, err)
+	}
+	if c.tries > 1 && ended != nil && ended.ExitCode() < 0 {
+		c.tries--
+		return s.run(c)
 	}
 	if c.exits == nil {
 		c.exits = []int{0}
