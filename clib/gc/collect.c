@@ -222,7 +222,7 @@ static void note_figures(void)
 /* With several threads that allocate a collection interrupts all of them: it comes when each has had its part. */
 static uintptr_t least_target(void)
 {
-    const uintptr_t each = (uintptr_t)512 << 10;
+    const uintptr_t each = (uintptr_t)2 << 20;
     unsigned allocating = 0;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
         allocating += thread->refilled_after == granary_gc_markings + 1;
