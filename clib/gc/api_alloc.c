@@ -73,6 +73,16 @@ static __attribute__((noinline)) void clear_dead_stack(const struct gc_local *lo
     __asm__ volatile("" ::"r"(below) : "memory");
 }
 
+/* What follows when the core has given objects, so many bytes or a few more. */
+static void after_slow_path(struct gc_local *local, size_t bytes)
+{
+    granary_gc_stop_if_asked();
+    if (LIKELY(local->self != NULL))
+        atomic_store_explicit(&local->self->refilled_after, granary_gc_markings + 1, memory_order_relaxed);
+    granary_gc_slice_soon(bytes);
+    granary_gc_run_finalizers_soon();
+}
+
 void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
 {
     granary_gc_enter();
@@ -89,11 +99,7 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
         uintptr_t object = core_gc_alloc_slow(local->cache, bytes, kind, flags, &need);
         granary_gc_out_of_core();
         if (LIKELY(object != 0)) {
-            granary_gc_stop_if_asked();
-            if (LIKELY(local->self != NULL))
-                local->self->refilled_after = granary_gc_markings + 1;
-            granary_gc_slice_soon(bytes);
-            granary_gc_run_finalizers_soon();
+            after_slow_path(local, bytes);
             if (UNLIKELY(GC_find_leak != 0))
                 granary_gc_leaks_add((void *)object);
             clear_dead_stack(local);
@@ -186,8 +192,7 @@ void GC_generic_malloc_many(size_t bytes, int kind, void **result)
         granary_gc_out_of_core();
         if (first != 0) {
             *result = (void *)first;
-            granary_gc_slice_soon(GC_BLOCK_BYTES);
-            granary_gc_run_finalizers_soon();
+            after_slow_path(&granary_gc_local, GC_BLOCK_BYTES);
             return;
         }
         if (!make_room(need, before, &flags, &attempts))

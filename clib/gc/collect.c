@@ -12,6 +12,7 @@
 #include "collector.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <link.h>
 
 struct cycle {
@@ -88,6 +89,7 @@ static bool begin(bool full, bool limited)
 {
     core_gc_begin_cycle(full);
     if (!full && !limited && !granary_gc_writes_take(core_gc_rescan_block)) {
+        core_gc_drain(0);
         core_gc_begin_cycle(true);
         full = true;
     }
@@ -98,8 +100,9 @@ static bool begin(bool full, bool limited)
 
 static void finish(void)
 {
-    if (phase == MARKING) { /* the program ran meanwhile: what it wrote, and the roots, are looked at once more */
-        if (!granary_gc_writes_start() || !granary_gc_writes_take(core_gc_rescan_block)) {
+    bool known = granary_gc_rounds_know();
+    if (phase == MARKING || !known) { /* what the program wrote, and the roots, are looked at once more */
+        if (!known || !granary_gc_writes_start() || !granary_gc_writes_take(core_gc_rescan_block)) {
             core_gc_drain(0);
             core_gc_begin_cycle(true);
         }
@@ -225,7 +228,7 @@ static uintptr_t least_target(void)
     const uintptr_t each = (uintptr_t)2 << 20;
     unsigned allocating = 0;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = thread->next)
-        allocating += thread->refilled_after == granary_gc_markings + 1;
+        allocating += atomic_load_explicit(&thread->refilled_after, memory_order_relaxed) == granary_gc_markings + 1;
     return allocating > 1 ? each * allocating : 0;
 }
 
@@ -251,6 +254,7 @@ static void sweep(const struct cycle *cycle)
     core_gc_start_sweep();
     core_gc_unhold();
     atomic_fetch_add(&granary_gc_markings, 1);
+    granary_gc_lock_tell_marked();
     last = *cycle;
     sort(cycle);
 }
@@ -258,11 +262,9 @@ static void sweep(const struct cycle *cycle)
 /* Before the world is stopped for the first time. Returns false if the time of a slice was up. */
 static bool prepare(struct cycle *cycle)
 {
-    bool incremental = granary_gc_is_incremental();
+    bool incremental = granary_gc_is_incremental() && granary_gc_writes_start(); /* anew in the child of a fork */
     if (phase == NOT_OPEN)
         granary_gc_plan_slices();
-    if (incremental)
-        granary_gc_writes_start(); /* anew in the child of a fork */
     cycle->full = cycle->request->full || !incremental || partial_ones >= GC_full_freq;
     if (incremental && cycle->full && !granary_gc_protect(deadline_of(cycle))) {
         phase = PROTECTING;
@@ -287,6 +289,8 @@ static void run_cycle(struct cycle *cycle)
         return;
     dl_iterate_phdr(under_loaders_lock, cycle);
     if (!cycle->stands) {
+        if (begins && cycle->full)
+            partial_ones = INT_MAX; /* what was written before granary_gc_protect is not known any more */
         event(GC_EVENT_END);
         return;
     }

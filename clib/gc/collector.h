@@ -59,11 +59,9 @@ struct gc_thread {
     uintptr_t alternate_low, alternate_high;
     uintptr_t cache; /* the core's */
     _Atomic uint32_t state;
-    _Atomic uint32_t answering; /* the stop that it answers, or answered last: once, whoever interrupts */
-    _Atomic uint32_t stopped;   /* the stop that it answered last: what it says below is true */
-    _Atomic uint32_t asked;     /* the last stop that it is to answer */
+    _Atomic uint32_t asked;     /* the stop that it is to answer; even: it answers the one before, or has */
     _Atomic bool comes_by;      /* it gave the last answer where it allocates, without a signal */
-    uint32_t refilled_after;    /* granary_gc_markings + 1 when it last took the slow path of an allocation; 0: never */
+    _Atomic uint32_t refilled_after; /* granary_gc_markings + 1 at its last slow path of an allocation; 0: none yet */
     bool is_main;
     bool blocks_signal;         /* does not get the signal: the other one is used */
     bool unreachable;           /* it was deaf as a stop was given up for good */
@@ -133,7 +131,9 @@ void granary_gc_stop_here(void);
 static inline void granary_gc_out_of_core(void)
 {
     __asm__ volatile("" ::: "memory");
-    if (--granary_gc_local.inside == 0 && UNLIKELY(granary_gc_local.pending != 0))
+    uint32_t inside = --granary_gc_local.inside;
+    __asm__ volatile("" ::: "memory"); /* a signal that comes from here on does not leave a note */
+    if (inside == 0 && UNLIKELY(granary_gc_local.pending != 0))
         granary_gc_stop_here();
 }
 
@@ -142,6 +142,8 @@ static inline void granary_gc_out_of_core(void)
 bool granary_gc_lock(void);
 /* Gives it up; took is what granary_gc_lock returned. */
 void granary_gc_unlock(bool took);
+/* Its holder has finished marking: who waited for that goes on. */
+void granary_gc_lock_tell_marked(void);
 bool granary_gc_lock_is_mine(void);
 /* Waits for the lock at most so long, and no longer than until marking is finished, if there were so many markings.
  * false: not taken. */
@@ -254,6 +256,7 @@ bool granary_gc_writes_take(void (*see)(uintptr_t page));
 bool granary_gc_writes_take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages);
 bool granary_gc_protect(uint64_t deadline);
 void granary_gc_rounds_start(bool partial);
+bool granary_gc_rounds_know(void);
 bool granary_gc_mark_some(uint64_t deadline);
 
 /* ---- leaks.c ---- */
@@ -277,11 +280,13 @@ _Noreturn void granary_gc_abort(const char *message);
 void *granary_gc_pages(size_t bytes); /* zeroed, NULL if there is none */
 /* Makes room for count + 1 elements; false: no memory. */
 bool granary_gc_room(void **array, size_t *capacity, size_t count, size_t element_bytes);
-long granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds); /* 0: for ever */
+/* nanoseconds 0: for ever. Returns 0, or why it ended otherwise: ETIMEDOUT, EAGAIN, EINTR. */
+int granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds);
 void granary_gc_futex_wake(void *word, int count);
 /* Waits, with the processor, until a word has another value, as long as is better than sleeping. false: it has not. */
 bool granary_gc_spin_while(_Atomic uint32_t *word, uint32_t value);
 void granary_gc_spin_start(void);
+void granary_gc_spin_after_fork(void);
 uint64_t granary_sys_now(void);
 void granary_sys_cpu_relax(void);
 uint32_t granary_sys_cpus(void);

@@ -27,6 +27,7 @@ static struct {
     bool under_way; /* pages from this one on are to be looked at */
     bool is_fresh;  /* the world has stood since the collection began */
     bool last;      /* the next round will be */
+    bool unknown;   /* the kernel did not tell what was written */
     uintptr_t from;
     unsigned pages; /* that it has found */
     unsigned count; /* of rounds */
@@ -83,11 +84,14 @@ void granary_gc_rounds_start(bool partial)
     rounds.under_way = partial;
 }
 
+/* false: what was written is not known; all is to be looked at. */
+bool granary_gc_rounds_know(void) { return !rounds.unknown; }
+
 static bool go_round(uint64_t deadline)
 {
     do {
-        /* If nobody knows, all is looked at in the end. */
-        if (!granary_gc_writes_take_some(&rounds.from, core_gc_rescan_block, &rounds.pages) || rounds.from == 0) {
+        rounds.unknown |= !granary_gc_writes_take_some(&rounds.from, core_gc_rescan_block, &rounds.pages);
+        if (rounds.unknown || rounds.from == 0) {
             rounds.under_way = false;
             rounds.count++;
             return true;
@@ -101,7 +105,7 @@ bool granary_gc_mark_some(uint64_t deadline)
 {
     bool fresh = rounds.is_fresh;
     rounds.is_fresh = false;
-    granary_gc_writes_start();
+    rounds.unknown |= !granary_gc_writes_start();
     if (rounds.last)
         return true;
     for (;;) {

@@ -62,22 +62,22 @@ static uintptr_t interrupted_sp(const ucontext_t *context)
 #endif
 }
 
-/* Whoever is the first to answer for a thread, the thread itself or another one. */
+/* Whoever is the first to answer for a thread, the thread itself or another one. Who comes late, when a later stop has
+ * begun, is not. */
 static bool is_first_answer(struct gc_thread *thread, uint32_t stop)
 {
-    return atomic_exchange(&thread->answering, stop) != stop;
+    return atomic_compare_exchange_strong(&thread->asked, &stop, stop + 1);
 }
 
-static void count_answer(struct gc_thread *thread, uint32_t stop)
+static void count_answer(void)
 {
-    atomic_store(&thread->stopped, stop);
     if (atomic_fetch_sub(&missing, 1) == 1 && atomic_load(&collector_sleeps) != 0)
         granary_gc_futex_wake(&missing, 1);
 }
 
 static bool has_to_answer(const struct gc_thread *thread, uint32_t stop)
 {
-    return (stop & 1) != 0 && atomic_load(&thread->asked) == stop && atomic_load(&thread->stopped) != stop;
+    return (stop & 1) != 0 && atomic_load(&thread->asked) == stop;
 }
 
 /* A thread becomes blocked that was asked to stop: it is held. The thread looks whether it is asked once it is blocked,
@@ -88,7 +88,7 @@ static void answer_blocked(struct gc_thread *self)
     if (!has_to_answer(self, stop) || !is_first_answer(self, stop))
         return;
     atomic_compare_exchange_strong(&self->state, &blocked, GC_THREAD_HELD);
-    count_answer(self, stop);
+    count_answer();
 }
 
 bool granary_gc_block(uintptr_t sp)
@@ -141,7 +141,7 @@ static void answer_and_wait(struct gc_thread *self, uint32_t stop, uintptr_t sp,
     self->stopped_sp = sp;
     self->context = context;
     self->comes_by = context == NULL;
-    count_answer(self, stop);
+    count_answer();
     granary_gc_spin_while(&granary_gc_world, stop);
     while (atomic_load(&granary_gc_world) == stop) {
         atomic_fetch_add(&sleepers, 1);
@@ -197,7 +197,7 @@ static void answer_for(struct gc_thread *thread, uint32_t stop, bool is_dead)
         return;
     if (is_dead)
         thread->tid = 0; /* let_world_go drops it */
-    count_answer(thread, stop);
+    count_answer();
 }
 
 /* A thread with the id of one that died without a word: the dead one's record answers. */
@@ -266,7 +266,7 @@ static bool wait_for_answers(uint32_t stop, unsigned rounds)
     uint32_t left;
     atomic_store(&collector_sleeps, 1);
     for (unsigned round = 0; (left = atomic_load(&missing)) != 0 && round < rounds;)
-        if (granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS) != 0)
+        if (granary_gc_futex_wait(&missing, left, ROUND_NANOSECONDS) == ETIMEDOUT)
             look_after(stop, ++round);
     atomic_store(&collector_sleeps, 0);
     errno = saved;
@@ -444,6 +444,7 @@ void granary_gc_stop_after_fork(void)
 {
     atomic_store(&missing, 0);
     atomic_store(&sleepers, 0);
+    granary_gc_spin_after_fork();
     if (granary_gc_world_stands())
         atomic_fetch_add(&granary_gc_world, 1);
     take_signals();

@@ -12,13 +12,14 @@
 #include <time.h>
 #include <unistd.h>
 
-long granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds)
+int granary_gc_futex_wait(void *word, uint32_t value, uint64_t nanoseconds)
 {
     struct timespec limit = {(time_t)(nanoseconds / 1000000000u), (long)(nanoseconds % 1000000000u)};
     int saved = errno;
-    long result = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &limit, NULL, 0);
+    long failed = syscall(SYS_futex, word, FUTEX_WAIT_PRIVATE, value, nanoseconds == 0 ? NULL : &limit, NULL, 0);
+    int why = failed == 0 ? 0 : errno;
     errno = saved;
-    return result;
+    return why;
 }
 
 void granary_gc_futex_wake(void *word, int count)
@@ -29,6 +30,7 @@ void granary_gc_futex_wake(void *word, int count)
 }
 
 static uint32_t processors;
+static _Atomic uint32_t spinning;
 
 /* The first thread may use more of them than one that is bound later. */
 void granary_gc_spin_start(void) { processors = granary_gc_processors(); }
@@ -37,7 +39,6 @@ void granary_gc_spin_start(void) { processors = granary_gc_processors(); }
 bool granary_gc_spin_while(_Atomic uint32_t *word, uint32_t value)
 {
     enum { NANOSECONDS = 50000, LOOKS = 16 }; /* looks at the word between two at the clock */
-    static _Atomic uint32_t spinning;
     bool changed = false;
     if (atomic_fetch_add(&spinning, 1) + 1 < processors)
         for (uint64_t end = granary_sys_now() + NANOSECONDS; !changed && granary_sys_now() < end;)
@@ -46,6 +47,9 @@ bool granary_gc_spin_while(_Atomic uint32_t *word, uint32_t value)
     atomic_fetch_sub(&spinning, 1);
     return changed || atomic_load(word) != value;
 }
+
+/* Threads that were at it as the process was copied are not in the child. */
+void granary_gc_spin_after_fork(void) { atomic_store(&spinning, 0); }
 
 /* Not the program's malloc: that may be GC_malloc. */
 void *granary_gc_pages(size_t bytes)
