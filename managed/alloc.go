@@ -48,23 +48,22 @@ func (m *Mutator) allocSlow(size int, kind Kind) (unsafe.Pointer, error) {
 	}
 	m.Safepoint()
 	m.pace(size)
-	for collected, asked := false, false; ; {
-		object, need := m.allocOnce(size, kind, collected)
+	for grow, collected := false, false; ; grow = true {
+		object, need := m.allocOnce(size, kind, grow)
 		switch {
 		case object != 0:
 			h.arm()
 			return object.Pointer(), nil
-		case need == core.NeedCollect && m.startSlices():
-			// Marking goes on with the next allocations; this one takes new memory.
-			collected = true
+		case need == core.NeedCollect:
+			// Slices go on with the next allocations; this one takes new memory.
+			if !m.startSlices() {
+				collected = m.collect(CauseAllocation)
+			}
 		case !collected && Mode(h.mode.Load()) == Enabled:
-			m.collect(CauseAllocation)
+			m.collect(CauseMemory) // slices, and the end of a collection that began before, free only a part
 			collected = true
 		case h.options.noMemory != nil && h.askForMemory(m, size):
-			asked = true
-		case !asked && Mode(h.mode.Load()) == Enabled && h.core.IsMarking():
-			m.collect(CauseMemory) // what the collection that is going on would not free
-			asked = true
+			collected = false // a collection finds what the program let go
 		default:
 			return nil, h.whyNot(size)
 		}

@@ -74,7 +74,7 @@ type Collection struct {
 
 // cycle is the collection that is going on. Under Heap.collecting.
 //
-//	active   from the first pause until all blocks are sorted
+//	active   from the first pause until somebody finds all blocks sorted, perhaps by allocations, and calls endCycle
 //	marked   from the last pause on: blocks are being sorted, and the mutators run
 //	sliced   the mutators ran before the last pause
 type cycle struct {
@@ -100,29 +100,34 @@ func (h *Heap) Collect() { h.collect(CauseCall, ^uint64(0)) }
 // Collect is Heap.Collect. It is a safepoint.
 func (m *Mutator) Collect() { m.Blocking(m.heap.Collect) }
 
-// collect is Collect for an allocation. If somebody else has collected meanwhile that is enough.
-func (m *Mutator) collect(cause Cause) {
-	seen := m.heap.collections.Load()
-	m.Blocking(func() { m.heap.collect(cause, seen) })
+// collect is Collect for an allocation. A collection that somebody else has begun meanwhile is enough. It reports
+// whether what was dead when it was called is free now.
+func (m *Mutator) collect(cause Cause) (all bool) {
+	seen := m.heap.begun.Load()
+	m.Blocking(func() { all = m.heap.collect(cause, seen) })
+	return all
 }
 
-// collect makes a full collection, unless there was one since the number seen.
-func (h *Heap) collect(cause Cause, seen uint64) {
+// collect makes a full collection, unless one has begun since the number seen: that one it finishes. To finish an older
+// one is enough for CauseAllocation. It reports whether one that began since the number seen is over.
+func (h *Heap) collect(cause Cause, seen uint64) (all bool) {
 	h.collecting.Lock()
-	if !h.usable() || Mode(h.mode.Load()) == Disabled || seen != ^uint64(0) && h.collections.Load() != seen {
+	if !h.usable() || Mode(h.mode.Load()) == Disabled {
 		h.collecting.Unlock()
-		return
+		return false
 	}
+	all = seen != ^uint64(0) && h.begun.Load() != seen
 	var done []Collection
 	if h.cycle.active {
-		// What died since it began is not found by it: a call wants that too.
+		// What died since it began is not found by it: a call, and an object without memory, want that too.
 		if !h.cycle.marked {
 			h.pause(func() { h.endMarking() })
 		}
 		h.core.Sort(0)
 		done = append(done, h.endCycle())
 	}
-	if len(done) == 0 || cause != CauseAllocation {
+	if !all && (len(done) == 0 || cause != CauseAllocation) {
+		all = true
 		h.pause(func() {
 			h.beginMarking(cause, h.helpers())
 			h.drain(0)
@@ -135,6 +140,7 @@ func (h *Heap) collect(cause Cause, seen uint64) {
 	for _, c := range done {
 		h.tell(c)
 	}
+	return all
 }
 
 // CollectIncremental works on a collection for about so long, and begins one if none is going on. It returns true if
@@ -214,6 +220,7 @@ func (h *Heap) pause(f func()) {
 
 func (h *Heap) beginMarking(cause Cause, helpers int) {
 	h.cycle = cycle{active: true, began: time.Now(), at: Collection{Cause: cause}, helpers: helpers}
+	h.begun.Add(1)
 	h.core.DropChains()
 	h.core.BeginCycle(true)
 	h.markRoots()

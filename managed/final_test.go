@@ -1,6 +1,7 @@
 package managed
 
 import (
+	"runtime"
 	"sync/atomic"
 	"testing"
 
@@ -62,7 +63,7 @@ func TestFinalizersRunByThemselves(t *testing.T) {
 	h := newHeap(t)
 	var ran atomic.Int32
 	done := make(chan struct{})
-	mutate(t, h, func(m *Mutator) {
+	err := h.Do(func(m *Mutator) {
 		for range 100 {
 			n := must(Make[node](m))
 			SetFinalizer(m, n, func(*Mutator, *node) {
@@ -73,7 +74,14 @@ func TestFinalizersRunByThemselves(t *testing.T) {
 		}
 		m.Collect()
 	})
+	if err != nil {
+		t.Fatal(err)
+	}
 	<-done
+	for h.running.Load() { // the goroutine that runs them is still a mutator
+		runtime.Gosched()
+	}
+	check(t, h)
 }
 
 func TestWrappersOfDestroyedObjectsAreNull(t *testing.T) {

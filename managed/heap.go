@@ -20,7 +20,7 @@ import (
 //	const fields      New
 //	slots             see slot
 //	stop, world       see world
-//	cycle             whoever holds collecting
+//	cycle, begun      whoever holds collecting; collections, too
 //	spare, caches     whoever holds spareMu
 //	types, natives    whoever holds typesMu
 //	handles, weak     see handleTable
@@ -38,8 +38,9 @@ type Heap struct {
 
 	options     options // const
 	mode        atomic.Int32
-	slice       atomic.Int64 // nanoseconds of a slice of automatic collections, 0: they are not incremental
-	collections atomic.Uint64
+	slice       atomic.Int64  // nanoseconds of a slice of automatic collections, 0: they are not incremental
+	begun       atomic.Uint64 // collections
+	collections atomic.Uint64 // of them, those that have ended
 	closed      atomic.Bool
 	armed       atomic.Bool // a tick is to come
 

@@ -84,8 +84,8 @@ func WithHelpers(most int) Option {
 }
 
 // WithOutOfMemory sets a function that is asked when an allocation of so many bytes fails, after a full collection. If
-// it returns true the allocation is tried again, so it should have made room. It runs in the goroutine that allocates,
-// while that is no mutator.
+// it returns true the allocation is tried again, with another collection if it takes one, so it should have made room.
+// It runs in the goroutine that allocates, while that is no mutator.
 func WithOutOfMemory(f func(bytes int) bool) Option { return func(o *options) { o.noMemory = f } }
 
 // WithManualFinalizers leaves it to the program to run finalizers, with Mutator.RunFinalizers. Without this option a

@@ -46,30 +46,32 @@ func (p *pacer) plan(h *Heap, s *core.Stats) {
 	p.every.Store(max(int64(float64(s.TargetBytes)/2/slices), leastEvery))
 }
 
-// startSlices begins an automatic collection in slices, if the heap has those. It reports whether one is going on.
+// startSlices begins an automatic collection in slices, if the heap has those and none is going on; one that has
+// nothing left to do it ends. It reports whether the heap has them.
 func (m *Mutator) startSlices() bool {
 	h := m.heap
 	if h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
 		return false
 	}
-	if h.inCycle() {
-		return true
+	if !h.hasWork() {
+		m.work(h.collections.Load())
 	}
-	m.work(h.collections.Load())
 	return true
 }
 
-// inCycle reports whether a collection is going on.
-func (h *Heap) inCycle() bool { return h.core.IsMarking() || h.core.IsSorting() }
+// hasWork reports whether there is something to be marked or sorted. The collection that is going on may have none
+// left, since allocations sort too: it is to be ended then.
+func (h *Heap) hasWork() bool { return h.core.IsMarking() || h.core.IsSorting() }
 
 // pace makes a slice of the collection that is going on, if one is due when size more bytes are allocated.
 func (m *Mutator) pace(size int) {
 	h := m.heap
-	if !h.inCycle() || h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
+	seen := h.collections.Load()
+	if h.begun.Load() == seen || h.slice.Load() == 0 || Mode(h.mode.Load()) != Enabled {
 		return
 	}
 	if h.pacer.due.Add(-max(int64(size), refillBytes)) < 0 {
-		m.work(h.collections.Load())
+		m.work(seen)
 	}
 }
 
@@ -82,7 +84,7 @@ func (m *Mutator) work(seen uint64) {
 			h.collecting.Unlock()
 			return
 		}
-		if h.cycle.active && h.pacer.due.Load() >= 0 {
+		if h.cycle.active && h.hasWork() && h.pacer.due.Load() >= 0 {
 			h.collecting.Unlock() // somebody else has just made one
 			return
 		}

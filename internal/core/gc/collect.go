@@ -7,8 +7,9 @@ import (
 	"granary/internal/core/sys"
 )
 
-// This file: one collection, as its driver sees it. The driver is one thread; it has called Hold, and the world stands,
-// in all of these functions. Between two calls of Drain the world may run, after Unhold.
+// This file: one collection, as its driver sees it. The driver is one thread; it has called Hold in all of these
+// functions, and the world stands; in StartSweep (sort.go) it may run again. Between two calls of Drain the world may
+// run, after Unhold.
 //
 //	BeginCycle, roots, Drain (until it returns true), FinishMarking, StartSweep
 //

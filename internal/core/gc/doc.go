@@ -24,11 +24,13 @@
 // No lock, no call. Where the chain is empty (refill.go), in this order:
 //
 //  1. a chain that another thread's frees have filled;
-//  2. blocks of the same kind and size that wait to be swept: taken under the lock, swept outside of it;
-//  3. free blocks, which are cut;
+//  2. blocks of the same kind and size that wait to be swept: taken under the lock, swept outside of it. If there are
+//     none, up to sortTries pieces of what the last collection left to be sorted (sort.go) are sorted to find some;
+//  3. free blocks, which are cut. If there are none, what is left is sorted to find some: all of it, or up to sortTries
+//     pieces after a collection in slices;
 //  4. NeedCollect, if enough was allocated since the last collection (pace.go): the caller, who knows the threads, is
 //     to collect and ask again;
-//  5. more blocks from the space;
+//  5. more blocks from the space; if it gives none, those that sorting the rest makes free, or to be swept;
 //  6. NeedCollect once more, then NeedMemory.
 //
 // Kinds with numbers above those that caches hold, and uncollectable ones, are served under the lock, one at a time.
@@ -47,9 +49,9 @@
 //     headers: it cannot overflow. One worker scans a block at a time, and only it sets mark bits there; it goes on
 //     with what it finds in the block itself. Helpers (Help) get blocks from those who have many (share).
 //  4. FinishMarking: weak links, finalizers; what they keep alive is marked too.
-//  5. StartSweep and Unhold: the world may go on. Blocks are sorted (sort.go), by the driver and by allocations that
-//     want some: those without a mark become free, others wait in lists by kind and size until an allocation sweeps
-//     them; those with hardly anything dead are left as they are.
+//  5. StartSweep, for which the world need not stand any more, and Unhold. Blocks are sorted (sort.go), by the driver
+//     and by allocations that want some: those without a mark become free, others wait in lists by kind and size until
+//     an allocation sweeps them; those with hardly anything dead are left as they are.
 //
 // Free blocks (blocks.go) lie in runs that join their free neighbours. Idle (release.go) gives their memory back to the
 // system after a second; their addresses stay.

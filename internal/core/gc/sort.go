@@ -15,7 +15,7 @@ import (
 const (
 	sortBlocks = 64 // small blocks, large objects and runs in a piece
 	// sortTries are the pieces that an allocation sorts for want of a block to be swept, before it takes a free one; and
-	// if the program runs between the slices of collections, before it makes the heap larger.
+	// for want of a free one, if the collection was in slices, before it makes the heap larger.
 	sortTries = 4
 )
 
@@ -35,9 +35,9 @@ type sorting struct {
 	before, since  uintptr // alive or allocated, and allocated, as the collection began and ended
 }
 
-// StartSweep ends a collection: blocks are to be sorted. The caller is between Hold and Unhold; the world may go on,
-// and whoever allocates sorts what it needs. The collection counts, and figures are of it, when all blocks are sorted:
-// the driver sees to that (Sort).
+// StartSweep ends a collection: blocks are to be sorted. The caller is between Hold and Unhold; the world may run
+// already. After Unhold whoever allocates sorts what it needs. The collection counts, and figures are of it, when all
+// blocks are sorted: the driver sees to that (Sort).
 func (h *Heap) StartSweep() {
 	sys.Clear(sys.Addr(uintptr(unsafe.Pointer(&h.reclaim))), unsafe.Sizeof(h.reclaim))
 	h.counts.unswept = 0
@@ -193,7 +193,9 @@ func (s *sorting) count(hd *header, bytes uintptr) {
 }
 
 // sortedAlready counts bytes that the collection found alive in a block, but the walk will not: they are freed before
-// it comes there. What it will find though it was not alive then is negative.
+// it comes there. What it will find though it was not alive then is negative. Uncollectable objects that are made after
+// StartSweep in blocks not sorted yet are not told here: they count twice, as alive and as allocated since, until the
+// next collection.
 func (h *Heap) sortedAlready(block blockRef, hd *header, bytes uintptr) {
 	if h.sorting.on != 0 && block >= h.sorting.next {
 		h.sorting.count(hd, bytes)
