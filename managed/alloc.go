@@ -47,7 +47,7 @@ func (m *Mutator) allocSlow(size int, kind Kind) (unsafe.Pointer, error) {
 		return nil, ErrSize
 	}
 	m.Safepoint()
-	m.pace(size)
+	m.pace(size, kind)
 	for grow, collected := false, false; ; grow = true {
 		object, need := m.allocOnce(size, kind, grow)
 		switch {

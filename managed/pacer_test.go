@@ -20,9 +20,9 @@ func markedOnly(t *testing.T, m *Mutator, bytes int64) {
 }
 
 // churn allocates so many bytes of garbage.
-func churn(m *Mutator, bytes int) {
-	for range bytes / 64 {
-		must(m.Alloc(64, PointerFree))
+func churn(m *Mutator, bytes, size int) {
+	for range bytes / size {
+		must(m.Alloc(size, PointerFree))
 	}
 }
 
@@ -43,16 +43,29 @@ func TestCollectionsGoOnAfterAllocationsHaveSortedAllBlocks(t *testing.T) {
 				must(m.Alloc(16<<10, PointerFree))
 			}
 			before := told
-			churn(m, 32<<20)
+			churn(m, 32<<20, 64)
 			if told == before {
 				t.Error("no collection ends while 32 MiB are allocated")
 			}
 		}
-		churn(m, 64<<20)
-		if used := h.Stats().HeapBytes; used > 64<<20 {
-			t.Errorf("the heap has %d bytes", used)
-		}
 	})
+}
+
+// What is allocated while a collection is going on comes from free blocks, so that one after the other does not make
+// the heap larger.
+func TestTheHeapKeepsItsSizeInSlices(t *testing.T) {
+	for _, size := range []int{16, 64, 1600, 5000} {
+		h := newPlainHeap(t, WithTimeSlice(time.Microsecond), WithHelpers(0))
+		s := must(h.NewStack(1000))
+		mutate(t, h, func(m *Mutator) {
+			must(NewHandle(m, tree(m, s, 15), Normal))
+			churn(m, 128<<20, size)
+			// 2 MiB are alive. A slice marks 16 blocks at least, and some 64 KiB are allocated between two.
+			if used := h.Stats().HeapBytes; used > 24<<20 {
+				t.Errorf("objects of %d bytes: the heap has %d bytes", size, used)
+			}
+		})
+	}
 }
 
 // A limit is reached only with what is alive, whatever a collection that began before has found.
