@@ -20,12 +20,12 @@ type program struct {
 	input   func() []byte // of the file input.html, if it is not nil
 }
 
-const compileScheme = `(use-modules (system base compile)) (compile-file "%s.scm" #:output-file "%[1]s.go")`
+const compileScheme = `(use-modules (system base compile)) (compile-file "%s.scm" #:output-file "%[1]s.compiled")`
 
 func guile(script string) program {
 	return program{name: "guile_" + script,
 		prepare: [][]string{{"guile", "--no-auto-compile", "-c", fmt.Sprintf(compileScheme, script)}},
-		command: []string{"guile", "--no-auto-compile", "-q", "-c", fmt.Sprintf(`(load-compiled "%s.go")`, script)}}
+		command: []string{"guile", "--no-auto-compile", "-q", "-c", fmt.Sprintf(`(load-compiled "%s.compiled")`, script)}}
 }
 
 // inALoop is a command that runs often enough to be measured.
