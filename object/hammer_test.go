@@ -126,7 +126,7 @@ func TestVariablesOfManyGoroutinesHoldTheSameObjects(t *testing.T) {
 func TestTypesWithSingleOwnersBesideEachOther(t *testing.T) {
 	hammer(4, func(goroutine int, random *rand.Rand) {
 		things := NewType[thing]("own", WithSingleOwner())
-		for range 3000 {
+		for range 20_000 {
 			r := things.New()
 			if random.IntN(2) == 0 {
 				Handle(r)
@@ -171,6 +171,29 @@ func TestTrimBesideReadersAndWriters(t *testing.T) {
 		}
 	})
 	kind.DeleteEach()
+	kind.Trim()
+	mustBeFine(t)
+}
+
+// TestTrimBesideLargeObjects has objects whose slots are cleared without the lock: a chunk in which one is being made
+// is in use.
+func TestTrimBesideLargeObjects(t *testing.T) {
+	kind := NewType[[1024]uint64]("large and trimmed")
+	hammer(4, func(goroutine int, random *rand.Rand) {
+		for range 20_000 {
+			if goroutine == 0 {
+				kind.Trim()
+				continue
+			}
+			r := kind.New()
+			if fields := r.Must(); fields[0] != 0 || fields[1023] != 0 {
+				t.Errorf("%v is not cleared", r)
+			} else {
+				fields[0], fields[1023] = 1, 1
+			}
+			Delete(&r)
+		}
+	})
 	kind.Trim()
 	mustBeFine(t)
 }

@@ -69,6 +69,9 @@ func (w *World) checkList(t *Type) string {
 	if t.deleted > t.made {
 		return "object: a type deleted more objects than it made"
 	}
+	if t.clearing != 0 {
+		return "object: slots are being cleared, and nobody is at it"
+	}
 	return checkRuns(t)
 }
 

@@ -142,7 +142,8 @@ func (w *World) DeleteAll(t *Type) uint64 {
 }
 
 // Trim gives the memory of chunks back in which nothing is alive or held, and returns how many bytes that were. The
-// slots stay, and get memory again when their turn comes.
+// slots stay, and get memory again when their turn comes. Beside others who make objects it may leave some for the next
+// time.
 func (w *World) Trim(t *Type) uint64 {
 	total := uint64(0)
 	t.enter()
@@ -166,8 +167,12 @@ func (w *World) Trim(t *Type) uint64 {
 	return total
 }
 
-// isUnused reports whether every slot of a chunk is free or retired.
+// isUnused reports whether every slot of a chunk is free or retired. While New clears one, which does not show it, no
+// chunk of the type is.
 func (w *World) isUnused(t *Type, chunk uint32) bool {
+	if t.clearing != 0 {
+		return false
+	}
 	start := chunk << chunkShift
 	for index := start; index < start+t.slots; index++ {
 		if n := w.node(index); n.count != 0 || n.isAlive() || index >= t.freshNext && index < t.freshEnd {

@@ -92,9 +92,11 @@ func (w *World) takeSlot(t *Type) uint32 {
 			if fields := w.fields(t, index); fields != 0 {
 				t.freeHead = w.node(index).next
 				t.freeCount--
+				t.clearing++
 				t.leave() // nobody else knows of the slot now
 				sys.Clear(fields, t.stride)
 				t.enter()
+				t.clearing--
 				return index
 			}
 			chunk = index >> chunkShift

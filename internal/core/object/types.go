@@ -31,7 +31,7 @@ const (
 
 // Type is a list of objects of one kind. It lies in a block of the heap, with its layout behind it.
 //
-//	slots of all chunks = fresh + alive + tombstones + free + retired
+//	slots of all chunks = fresh + alive + tombstones + free + retired + clearing
 //	alive = made - deleted
 //	quickAfter = reuseAfter, or quickNever while New has to go the long way: fresh slots are left, the fields are
 //	             many, or the type is diagnosed
@@ -54,6 +54,8 @@ type Type struct {
 	reuseAfter uint32 // const: as many slots stay free
 	moves      uint32 // how often an object got another place in the list; atomic
 	retired    uint32
+	clearing   uint32 // slots that takeSlot took, on neither list, and clears without the lock: Trim leaves the type alone
+	_          uint32
 
 	made       uint64
 	deleted    uint64
