@@ -21,7 +21,7 @@
 
 enum { FEW_PAGES = 64, ROUNDS_MOST = 20, LEAST_BETWEEN = 64 << 10, BETWEEN_ROUNDS = 16 << 10 };
 
-static _Atomic uint64_t bytes_between; /* two slices: what is allocated */
+static _Atomic uint64_t bytes_between; /* what is allocated until the next slice, or look whether to begin */
 
 static struct {
     bool under_way; /* pages from this one on are to be looked at */
@@ -146,16 +146,38 @@ void granary_gc_plan_slices(void)
     atomic_store(&bytes_between, every < LEAST_BETWEEN ? LEAST_BETWEEN : every);
 }
 
-/* Behind the slow path of an allocation. */
+/* A collection in slices begins when it is due and there are no more free blocks than will be allocated until it is
+ * over: the heap would become larger with each one otherwise. */
+static bool is_to_begin(void)
+{
+    uint64_t limit;
+    struct gc_core_stats stats;
+    if (GC_dont_gc > 0 || GC_get_disable_automatic_collection() != 0 || !granary_gc_has_time_limit(&limit))
+        return false;
+    granary_gc_into_core();
+    core_gc_read_stats(&stats);
+    granary_gc_out_of_core();
+    uint64_t until_due = stats.target > stats.since ? stats.target - stats.since : 0;
+    uint64_t to_spare = stats.free > stats.target ? stats.free - stats.target : 0;
+    uint64_t left = until_due > to_spare ? until_due : to_spare;
+    atomic_store(&bytes_between, left < LEAST_BETWEEN ? LEAST_BETWEEN : left);
+    return left == 0;
+}
+
+/* Behind the slow path of an allocation, which has taken 16 objects or more if they are small. */
 void granary_gc_slice_soon(size_t bytes)
 {
+    enum { OBJECTS = 16 };
     static _Atomic uint64_t since;
-    if (LIKELY(!granary_gc_is_open()))
+    if (LIKELY(!granary_gc_is_incremental()))
         return;
-    bytes = bytes < GC_BLOCK_BYTES ? GC_BLOCK_BYTES : bytes;
+    if (bytes <= GC_SMALL_MOST_BYTES)
+        bytes = (bytes * OBJECTS | (GC_BLOCK_BYTES - 1)) + 1;
     if (atomic_fetch_add(&since, bytes) + bytes < atomic_load(&bytes_between))
         return;
     atomic_store(&since, 0);
+    if (!granary_gc_is_open() && !is_to_begin())
+        return;
     struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
     granary_gc_collect(&request);
 }
