@@ -254,7 +254,6 @@ static void sweep(const struct cycle *cycle)
     core_gc_start_sweep();
     core_gc_unhold();
     atomic_fetch_add(&granary_gc_markings, 1);
-    granary_gc_lock_tell_marked();
     last = *cycle;
     sort(cycle);
 }

@@ -142,11 +142,9 @@ static inline void granary_gc_out_of_core(void)
 bool granary_gc_lock(void);
 /* Gives it up; took is what granary_gc_lock returned. */
 void granary_gc_unlock(bool took);
-/* Its holder has finished marking: who waited for that goes on. */
-void granary_gc_lock_tell_marked(void);
 bool granary_gc_lock_is_mine(void);
-/* Waits for the lock at most so long, and no longer than until marking is finished, if there were so many markings.
- * false: not taken. */
+/* Waits for the lock at most so long, and does not sleep again once marking was finished, if there were so many
+ * markings. false: not taken. */
 bool granary_gc_lock_unless_marked(uint32_t markings, uint64_t nanoseconds);
 void granary_gc_lock_after_fork(void);
 

@@ -164,12 +164,14 @@ static bool is_to_begin(void)
     return left == 0;
 }
 
-/* Behind the slow path of an allocation, which has taken 16 objects or more if they are small. */
+/* Behind the slow path of an allocation, which has taken 16 objects or more if they are small. While another thread
+ * sorts the blocks after a collection that is not in slices, this one waits for it: what it would take meanwhile makes
+ * the heap larger. */
 void granary_gc_slice_soon(size_t bytes)
 {
     enum { OBJECTS = 16 };
     static _Atomic uint64_t since;
-    if (LIKELY(!granary_gc_is_incremental()))
+    if (LIKELY(!granary_gc_is_open() && !granary_gc_is_incremental()))
         return;
     if (bytes <= GC_SMALL_MOST_BYTES)
         bytes = (bytes * OBJECTS | (GC_BLOCK_BYTES - 1)) + 1;

@@ -85,12 +85,6 @@ void granary_gc_unlock(bool took)
         granary_gc_futex_wake(&word, 1);
 }
 
-void granary_gc_lock_tell_marked(void)
-{
-    if (atomic_load(&word) == 2)
-        granary_gc_futex_wake(&word, INT32_MAX);
-}
-
 /* Who forked holds the lock; nobody waits for it in the child. */
 void granary_gc_lock_after_fork(void)
 {
