@@ -95,7 +95,7 @@ func slotOf(index uint32) uintptr { return uintptr(index & (chunkSlots - 1)) }
 // It is written to be small enough for the ordinary compiler to make it part of its callers: the mask and the bit keep
 // references that were never given to anybody inside of the table and away from slots that are not alive.
 func (w *World) Find(ref Ref, stride sys.Addr) unsafe.Pointer {
-	i := sys.Addr(ref) & w.indexMask
+	i := sys.Addr(ref) & w.quickMask()
 	fields := atomic.LoadUintptr((*uintptr)(unsafe.Add(unsafe.Pointer(nil), w.directory+i>>chunkShift<<entryShift)))
 	if *(*uint32)(unsafe.Add(unsafe.Pointer(nil), w.nodes+i<<nodeShift)) == uint32(ref>>32)|1 {
 		return unsafe.Add(unsafe.Pointer(nil), sys.Addr(fields)+i%chunkSlots*stride)
