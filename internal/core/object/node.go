@@ -88,21 +88,6 @@ func (w *World) entryOf(index uint32) *entry { return w.entry(index >> chunkShif
 
 func slotOf(index uint32) uintptr { return uintptr(index & (chunkSlots - 1)) }
 
-// Find returns where the fields of an object lie whose slots are stride bytes apart; nil if it is not alive. It may be
-// called by anybody at any time with any reference. The place of the fields is read first: if the generation matches
-// after that, the place was right.
-//
-// It is written to be small enough for the ordinary compiler to make it part of its callers: the mask and the bit keep
-// references that were never given to anybody inside of the table and away from slots that are not alive.
-func (w *World) Find(ref Ref, stride sys.Addr) unsafe.Pointer {
-	i := sys.Addr(ref) & w.quickMask()
-	fields := atomic.LoadUintptr((*uintptr)(unsafe.Add(unsafe.Pointer(nil), w.directory+i>>chunkShift<<entryShift)))
-	if *(*uint32)(unsafe.Add(unsafe.Pointer(nil), w.nodes+i<<nodeShift)) == uint32(ref>>32)|1 {
-		return unsafe.Add(unsafe.Pointer(nil), sys.Addr(fields)+i%chunkSlots*stride)
-	}
-	return nil
-}
-
 // mask is that of the indexes in use.
 func (w *World) mask() uintptr { return atomic.LoadUintptr((*uintptr)(&w.indexMask)) }
 
