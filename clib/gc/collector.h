@@ -169,7 +169,6 @@ static inline void granary_gc_stop_if_asked(void)
         granary_gc_stop_here();
 }
 uintptr_t granary_gc_stopped_sp(const struct gc_thread *thread); /* while the world stands */
-void granary_gc_stop_start(void);
 void granary_gc_stop_after_fork(void);
 
 /* ---- signals.c ---- */

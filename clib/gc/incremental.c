@@ -126,11 +126,17 @@ bool granary_gc_mark_some(uint64_t deadline)
     }
 }
 
-void GC_start_incremental_collection(void)
+/* The first or the next slice of a collection, unless another thread ends one meanwhile. */
+static void make_slice(void)
 {
     struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
+    granary_gc_collect(&request);
+}
+
+void GC_start_incremental_collection(void)
+{
     if (granary_gc_is_incremental())
-        granary_gc_collect(&request);
+        make_slice();
 }
 
 /* By the time that half of what is allocated between two collections has been allocated anew, the collection should be
@@ -180,8 +186,7 @@ void granary_gc_slice_soon(size_t bytes)
     atomic_store(&since, 0);
     if (!granary_gc_is_open() && !is_to_begin())
         return;
-    struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
-    granary_gc_collect(&request);
+    make_slice();
 }
 
 int GC_collect_a_little(void)
@@ -191,8 +196,7 @@ int GC_collect_a_little(void)
     bool due = core_gc_should_collect();
     granary_gc_out_of_core();
     if (due || granary_gc_is_open()) {
-        struct gc_request request = {.automatic = true, .before = granary_gc_markings, .slice = true};
-        granary_gc_collect(&request);
+        make_slice();
         granary_gc_run_finalizers_soon();
     }
     return granary_gc_is_open();

@@ -113,7 +113,7 @@ bool granary_gc_writes_take(void (*see)(uintptr_t page))
 {
     uintptr_t from = 0;
     unsigned pages = 0;
-    bool known = true;
+    bool known;
     do
         known = granary_gc_writes_take_some(&from, see, &pages);
     while (known && from != 0);
