@@ -28,6 +28,7 @@ func (h *Heap) BeginCycle(full bool) {
 		w.partial = 0
 		w.full++
 	}
+	h.pace.roots = 0
 	h.dropRecorded()
 	h.settleChains()
 	h.setUp(h.marker(0), 0)
@@ -39,6 +40,9 @@ func (h *Heap) BeginCycle(full bool) {
 func (h *Heap) MarkRange(lo, hi sys.Addr) {
 	m := h.marker(0)
 	h.setUp(m, 0)
+	if h.marking.sliced == 0 && lo < hi {
+		h.pace.roots += uintptr(hi - lo)
+	}
 	for at := sys.Addr(sys.AlignUp(uintptr(lo), sys.WordBytes)); at+sys.WordBytes <= hi; at += sys.WordBytes {
 		h.rootWord(m, at.Word())
 	}
@@ -101,6 +105,7 @@ func (h *Heap) Drain(deadline uint64) bool {
 	} else {
 		m := h.marker(0)
 		h.setUp(m, 0)
+		m.forget()
 		if h.marking.queue.head != 0 { // of a slice with helpers
 			h.moveAll(&m.own, &h.marking.queue)
 		}

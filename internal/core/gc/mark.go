@@ -10,6 +10,7 @@ const (
 	markersMost = 16 // workers of one collection, its driver included
 	ringSlots   = 32 // a power of two
 	ringHalf    = ringSlots / 2
+	seenSlots   = 64 // a power of two
 	pieceBytes  = 32 << 10
 
 	// endOfQueue is the link of a block that is in a queue as its last, or that a worker is scanning.
@@ -97,6 +98,8 @@ type marker struct {
 
 	ahead, aheadEnd sys.Addr // what is to be fetched of the block that comes next
 	near            uint32   // 1: the block that is being scanned was fetched whole
+
+	seen [seenSlots]uintptr // offsets that went into the ring since the last call of Drain or Help; see wait
 
 	here     uintptr                 // number of the small block that is being scanned
 	from, to uintptr                 // which bytes of its objects may hold addresses, for scanRanges

@@ -22,6 +22,11 @@ func (h *Heap) scanRanges(m *marker, block blockRef, hd *header) {
 	pending := m.pendingAddr()
 	head, tail := sys.Addr(0), sys.Addr(m.depth)
 	m.depth = 0
+	if m.near == 0 {
+		for at := head; at < tail; at++ {
+			sys.Prefetch(start + sys.Addr(byteAt(pending+at&(granulesPerBlock-1)))<<granuleShift)
+		}
+	}
 	for head != tail {
 		if head&(objectsPerFetch-1) == objectsPerFetch-1 && m.ahead < m.aheadEnd {
 			sys.PrefetchBytes(m.ahead)
@@ -60,10 +65,16 @@ func (h *Heap) scanRanges(m *marker, block blockRef, hd *header) {
 	}
 }
 
-// wait is later and turn out of line, so that the loop keeps its registers.
+// wait is later and turn out of line, so that the loop keeps its registers. Objects of an interpreter name their types,
+// the same few again and again: an address that went into the ring a while ago need not go there once more.
 //
 //go:noinline
 func (h *Heap) wait(m *marker, offset uintptr) {
+	seen := &m.seen[(offset>>granuleShift^offset>>(granuleShift+6))&(seenSlots-1)]
+	if *seen == offset {
+		return
+	}
+	*seen = offset
 	if m.later(offset) {
 		h.turn(m)
 	}

@@ -73,6 +73,7 @@ func (h *Heap) Help(number uint32) {
 	}
 	m := h.marker(number)
 	h.setUp(m, 1)
+	m.forget()
 	for h.drainOwn(m, 0) && h.takeShared(m, round, 0) {
 	}
 	h.leaveRound(m, round)
@@ -83,6 +84,7 @@ func (h *Heap) drainShared(deadline uint64) bool {
 	w := &h.marking
 	m := h.marker(0)
 	h.setUp(m, 1)
+	m.forget()
 	round := h.openRound(m)
 	for h.drainOwn(m, deadline) && h.takeShared(m, round, deadline) {
 	}

@@ -18,6 +18,13 @@ func (m *marker) later(offset uintptr) bool {
 	return m.ringTo&(ringHalf-1) == 0
 }
 
+// forget empties the list of offsets that went into the ring: the program may have run since, and freed objects there.
+func (m *marker) forget() {
+	for i := range m.seen {
+		m.seen[i] = 0
+	}
+}
+
 // turn has the headers of the newest addresses fetched into the cache, and looks at those that were fetched last time.
 //
 //go:noinline

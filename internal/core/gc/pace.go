@@ -11,6 +11,7 @@ type pace struct {
 	freed     uintptr // bytes freed explicitly since
 	target    uintptr // allocated, less freed, at which a collection is due
 	least     uintptr // that the target may be
+	roots     uintptr // bytes of them that the collection looked at
 	unsettled uint32  // 1: how much is alive after the last collection is not known yet
 }
 
@@ -19,6 +20,7 @@ const (
 	leastTarget    = 256 << 10
 	survivalPart   = 5 // a collection that freed less than this part of what was allocated was of little use
 	buildingBytes  = 4 << 20
+	extraMost      = 2 << 20
 )
 
 func (h *Heap) startPace() {
@@ -36,7 +38,8 @@ func (h *Heap) SetLeastTarget(bytes uintptr) {
 	h.pace.least = bytes
 }
 
-// SetDivisor sets how much is allocated between two collections: what is alive and scanned, divided by it; 0 means 3.
+// SetDivisor sets how much is allocated between two collections: what one of them has to look at, divided by it; 0
+// means 3.
 func (h *Heap) SetDivisor(divisor uintptr) {
 	if !sys.Lock(&h.lock) {
 		return
@@ -91,12 +94,16 @@ func (h *Heap) ShouldCollect() bool { return h.pace.due() }
 // settlePace counts a collection, and sets the target for the next one: what is alive decides, and how much of what
 // was allocated since the last one the collection freed. While a program builds something big nothing becomes garbage,
 // and collections at ever the same distance would look at the whole again and again. The larger the heap, the less the
-// distance grows: what is built last may become garbage at once. The distance is three quarters of bdwgc's, of which
-// pointer-free bytes count a quarter there too; see RATIONALE.md.
+// distance grows: what is built last may become garbage at once. The distance is bdwgc's, and a little more in small
+// heaps, as bdwgc's there grow by more than the distance asks for; see RATIONALE.md.
 func (h *Heap) settlePace(scanned, plain uintptr) {
 	p, n := &h.pace, &h.counts
 	live := scanned + plain
-	target := (scanned + plain/4) * 3 / 2 / p.divisor
+	extra := scanned / 2
+	if extra > extraMost {
+		extra = extraMost
+	}
+	target := (2*scanned + extra + plain/4 + p.roots) / p.divisor
 	if live+h.sorting.since/survivalPart > h.sorting.before {
 		more := target
 		if live > buildingBytes {

@@ -41,6 +41,8 @@ type rig struct {
 	failed  int  // allocations that did
 	cycles  int
 	stats   gc.Stats
+
+	moreRoots, moreRootsEnd sys.Addr // words that hold no addresses
 }
 
 func newRig(t kit.T, mode uint32) *rig { return newRigOf(t, rigRange, mode, 0) }

@@ -34,6 +34,7 @@ func (r *rig) beginCycle() {
 	r.h.BeginCycle(true)
 	r.h.MarkUncollectable()
 	r.h.MarkRange(r.roots, r.roots+rigRoots*sys.WordBytes)
+	r.h.MarkRange(r.moreRoots, r.moreRootsEnd)
 }
 
 // slice begins a collection if none is going on, and marks some of what there is to mark.

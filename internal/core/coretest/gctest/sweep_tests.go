@@ -16,6 +16,7 @@ var sweepTests = []Test{
 	{Name: "a heap that keeps its blocks keeps them", Run: testKeepBlocks},
 	{Name: "building something big does not collect again and again", Run: testPaceBuilding},
 	{Name: "garbage does not make the heap grow", Run: testPaceGarbage},
+	{Name: "large roots put collections off", Run: testPaceRoots},
 	{Name: "a heap that was made larger does not collect until that is used", Run: testExpand},
 	{Name: "a limit is kept, and a collection makes room under it", Run: testLimit},
 	{Name: "figures by kind and size", Run: testFigures},
@@ -231,6 +232,28 @@ func testPaceGarbage(t kit.T) {
 		t.Errorf("the figures say that %.2f survived", survived)
 	}
 	r.close()
+}
+
+func testPaceRoots(t kit.T) {
+	const rootBytes, garbage, pieces = 8 << 20, 64 << 20, 1 << 10
+	collections := func(bytes uintptr) int {
+		r := newRig(t, 0)
+		r.every = 0
+		roots := memoryFor(t, rootBytes)
+		r.moreRoots, r.moreRootsEnd = roots, roots+sys.Addr(bytes)
+		for i := 0; i < garbage/pieces; i++ {
+			r.alloc(0, pieces, gc.KindNormal, 0)
+		}
+		r.check()
+		cycles := r.cycles
+		r.close()
+		sys.Release(roots, rootBytes)
+		return cycles
+	}
+	few, many := collections(rootBytes), collections(0)
+	if most := garbage/(rootBytes/3) + 1; few > most || many < 4*few {
+		t.Errorf("64 MB of garbage: %d collections with 8 MB of roots, at most %d are asked for; %d without", few, most, many)
+	}
 }
 
 func testExpand(t kit.T) {
