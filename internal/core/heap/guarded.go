@@ -87,12 +87,7 @@ func (h *Heap) SystemAlloc(alignment, size uintptr) sys.Addr {
 	if !h.mayGrow(h.noCache, size) {
 		return h.overLimit()
 	}
-	block := sys.Addr(0)
-	if alignment > 16 {
-		block = systemAligned(alignment, size)
-	} else {
-		block = systemMalloc(size)
-	}
+	block := systemAllocate(alignment, size)
 	if block == 0 {
 		return 0
 	}

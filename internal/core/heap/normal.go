@@ -9,7 +9,8 @@ import (
 
 // This file: the normal tier, requests above SmallMaxBytes. Each is a run of the space of its own. What is larger than
 // normalMaxBytes, or finds the range full, the system allocator serves, as it does all of the tier if the user says so
-// (ModeNormalSystem).
+// (ModeNormalSystem). What the system allocator has no memory for may be a run of any size (takeFreed): under a limit
+// of the address space, what was freed in the range is all that is left.
 //
 // A freed run keeps its memory until the release sweep, or the next request takes it: a program that frees and
 // allocates buffers does not pay for fresh pages each time, which is most of what large blocks cost. So that this costs
@@ -103,28 +104,57 @@ func (h *Heap) takeNormal(size, alignment uintptr) space.Ref {
 	if h.mode&ModeNormalSystem != 0 || size > normalMaxBytes || alignment > normalMaxAlign {
 		return 0
 	}
-	if size == 0 {
-		size = 1
+	ref := h.Take(runShape(size, alignment))
+	h.startNormal(ref, size, alignment)
+	return ref
+}
+
+// takeFreed is takeNormal for a block of any size that the system allocator has no memory for. It takes what was freed
+// only, of which as much as can be comes together first: the range never makes room for what the system refused.
+func (h *Heap) takeFreed(c Cache, size, alignment uintptr) space.Ref {
+	if h.mode&ModeNormalSystem != 0 || size > h.Committed()<<space.GranuleShift || alignment > normalMaxAlign {
+		return 0
 	}
-	granules := (size + space.GranuleBytes - 1) >> space.GranuleShift
-	align := alignment >> space.GranuleShift
+	h.sortWaiting(c)
+	if sys.TryLock(&h.sweepLock) {
+		h.ReleaseIdle(sys.Now(), 0)
+		sys.Unlock(&h.sweepLock)
+	}
+	ref, _ := h.TakeFree(runShape(size, alignment))
+	h.startNormal(ref, size, alignment)
+	return ref
+}
+
+// runShape is how many granules a block needs, and at a multiple of how many.
+func runShape(size, alignment uintptr) (granules, align uint32) {
+	granules = uint32((size + space.GranuleBytes - 1) >> space.GranuleShift)
+	align = uint32(alignment >> space.GranuleShift)
+	if granules == 0 {
+		granules = 1
+	}
 	if align == 0 {
 		align = 1
 	}
-	ref := h.Take(uint32(granules), uint32(align))
+	return granules, align
+}
+
+// startNormal places a block in a run that was taken for it, if one was.
+func (h *Heap) startNormal(ref space.Ref, size, alignment uintptr) {
 	if ref == 0 {
-		return 0
+		return
 	}
 	s := h.normalRun(ref)
 	s.class, s.offset = classNormal, 0
 	if alignment <= 16 {
 		colour := atomic.AddUint32(&h.colour, colourStep) & colourMask
-		if size+uintptr(colour) <= granules<<space.GranuleShift {
+		if size+uintptr(colour) <= h.Bytes(ref) {
 			s.offset = colour
 		}
 	}
+	if size == 0 {
+		size = 1
+	}
 	s.setUsable(size)
-	return ref
 }
 
 // normalBlock is the run of a block of the normal tier, 0 for any other address.
@@ -156,36 +186,53 @@ func (h *Heap) normalCalloc(c Cache, size uintptr) sys.Addr {
 	if !h.mayGrow(c, size) {
 		return h.overLimit()
 	}
-	if ref := h.takeNormal(size, 16); ref != 0 {
-		s := h.normalRun(ref)
-		h.ClearDirty(ref, uintptr(s.offset)+size)
-		h.count(c, 1, 0, uint64(size), int64(s.bytes))
-		return h.Addr(ref) + sys.Addr(s.offset)
+	ref := h.takeNormal(size, 16)
+	if ref == 0 {
+		if block := systemCalloc(size); block != 0 {
+			return h.countSystem(c, block, size)
+		}
+		if ref = h.takeFreed(c, size, 16); ref == 0 {
+			return 0
+		}
 	}
-	return h.countSystem(c, systemCalloc(size), size)
+	h.ClearDirty(ref, uintptr(h.normalRun(ref).offset)+size)
+	return h.countNormal(c, ref, size)
 }
 
 func (h *Heap) normalAligned(c Cache, alignment, size uintptr) sys.Addr {
 	if !h.mayGrow(c, size) {
 		return h.overLimit()
 	}
-	if ref := h.takeNormal(size, alignment); ref != 0 {
-		s := h.normalRun(ref)
-		h.count(c, 1, 0, uint64(size), int64(s.bytes))
-		return h.Addr(ref) + sys.Addr(s.offset)
+	ref := h.takeNormal(size, alignment)
+	if ref == 0 {
+		if block := systemAllocate(alignment, size); block != 0 {
+			return h.countSystem(c, block, size)
+		}
+		if ref = h.takeFreed(c, size, alignment); ref == 0 {
+			return 0
+		}
 	}
-	if alignment <= 16 {
-		return h.countSystem(c, systemMalloc(size), size)
-	}
-	return h.countSystem(c, systemAligned(alignment, size), size)
+	return h.countNormal(c, ref, size)
 }
 
-// countSystem books a block that the system allocator gave for the normal tier.
-func (h *Heap) countSystem(c Cache, block sys.Addr, size uintptr) sys.Addr {
-	if block != 0 {
-		h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
-		h.countLive(int64(systemUsableSize(block)))
+// countNormal books a block of the range. It returns its address.
+func (h *Heap) countNormal(c Cache, ref space.Ref, size uintptr) sys.Addr {
+	s := h.normalRun(ref)
+	h.count(c, 1, 0, uint64(size), int64(s.bytes))
+	return h.Addr(ref) + sys.Addr(s.offset)
+}
+
+func systemAllocate(alignment, size uintptr) sys.Addr {
+	if alignment <= 16 {
+		return systemMalloc(size)
 	}
+	return systemAligned(alignment, size)
+}
+
+// countSystem books a block that the system allocator gave for the normal tier. It returns its address.
+func (h *Heap) countSystem(c Cache, block sys.Addr, size uintptr) sys.Addr {
+	h.count(c, 1, 0, uint64(size), int64(systemUsableSize(block)))
+	h.countLive(int64(systemUsableSize(block)))
 	return block
 }
 
@@ -256,12 +303,28 @@ func (h *Heap) foreignRealloc(c Cache, block sys.Addr, size uintptr) sys.Addr {
 		return h.overLimit()
 	}
 	result := systemRealloc(block, size)
-	if result != 0 {
-		change := int64(systemUsableSize(result)) - int64(before)
-		h.count(c, 0, 0, 0, change)
-		h.countLive(change)
+	if result == 0 {
+		return h.leaveSystem(c, block, before, size)
 	}
+	change := int64(systemUsableSize(result)) - int64(before)
+	h.count(c, 0, 0, 0, change)
+	h.countLive(change)
 	return result
+}
+
+// leaveSystem moves a block into freed memory of the range, as the system allocator has none for its new size.
+func (h *Heap) leaveSystem(c Cache, block sys.Addr, before, size uintptr) sys.Addr {
+	ref := h.takeFreed(c, size, 16)
+	if ref == 0 {
+		return 0
+	}
+	to := h.countNormal(c, ref, size)
+	if before > size {
+		before = size
+	}
+	sys.Copy(to, block, before)
+	h.foreignFree(c, block)
+	return to
 }
 
 // overflowMalloc serves a small request for which there is no span: the range is full, the system refuses memory,
