@@ -7,6 +7,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+enum { TYPE_DESCRIPTION_BYTES = 40 }; /* GC_TYPE_DESCR_LEN of gc_mark.h */
+
 static uintptr_t *slots; /* 0: never used, 1: taken out */
 static size_t slot_count, used;
 static struct {
@@ -82,17 +84,30 @@ void granary_gc_leaks_look(void)
     }
 }
 
+/* What an object is, in the words of whoever registered a describer for its kind, which may write so many bytes and is
+ * called with the lock held. */
+static const char *type_of(uintptr_t object, uint32_t kind, char text[static TYPE_DESCRIPTION_BYTES + 1])
+{
+    GC_describe_type_fn describe = granary_gc_describer(kind);
+    if (describe != NULL) {
+        memset(text, 0, TYPE_DESCRIPTION_BYTES + 1);
+        describe((void *)object, text);
+        text[TYPE_DESCRIPTION_BYTES] = 0;
+        return text;
+    }
+    return kind == GC_KIND_POINTER_FREE || kind == GC_KIND_POINTER_FREE_UNCOLLECTABLE ? "pointer-free" : "composite";
+}
+
 void granary_gc_leaks_report(void)
 {
     bool took = granary_gc_lock();
     for (size_t i = 0; i < lost.count; i++) {
         uintptr_t object = lost.list[i];
         uint32_t kind = core_gc_kind_of(object);
-        bool plain = kind == GC_KIND_POINTER_FREE || kind == GC_KIND_POINTER_FREE_UNCOLLECTABLE;
-        char where[200];
+        char type[TYPE_DESCRIPTION_BYTES + 1], where[200];
         granary_gc_debug_describe((void *)object, where, sizeof where);
-        granary_message("granary: leaked %s object at %p, %zu bytes%s\n", plain ? "pointer-free" : "composite",
-                        (void *)object, core_gc_size_of(object), where);
+        granary_message("granary: leaked %s object at %p, %zu bytes%s\n", type_of(object, kind, type), (void *)object,
+                        core_gc_size_of(object), where);
     }
     lost.count = 0;
     granary_gc_unlock(took);
