@@ -91,7 +91,7 @@ func (h *Heap) isDue(size int) (mean int64) {
 	if h.samples != nil && size > core.SmallMaxBytes { // not counted by slots
 		return h.samples.isDue(size)
 	}
-	return h.sampleDue()
+	return h.sampleDue(size)
 }
 
 // allocWith takes a block by means of a cache that is the caller's.

@@ -13,12 +13,12 @@ import (
 // freed by any goroutine, to this Cache, another one or the Heap. A Cache itself may be used by one goroutine at a
 // time.
 type Cache struct {
-	core  *core.Heap
 	cache core.Cache
+	reach core.Reach
 	distance
 	heap *Heap
 	uses int // touched in race builds, so that the detector sees two goroutines using it at once
-	_    [slotBytes - 40 - 16*sys.Is64Bit]byte
+	_    [slotBytes - 48 - 24*sys.Is64Bit]byte
 }
 
 // A Cache has two lines of the processor's caches for itself, as Go aligns objects of this size at it: those of two
@@ -40,7 +40,7 @@ func (h *Heap) NewCache() (*Cache, error) {
 	if closed {
 		return nil, ErrClosed
 	}
-	return &Cache{core: h.core, cache: h.core.NewCache(), heap: h}, nil
+	return &Cache{cache: h.core.NewCache(), reach: h.core.Reach(), heap: h}, nil
 }
 
 // Close hands the blocks that wait in the cache to the heap. The cache must not be used any more.
@@ -52,7 +52,7 @@ func (c *Cache) Close() error {
 	c.heap.mu.Lock()
 	c.heap.owned--
 	c.heap.mu.Unlock()
-	c.cache, c.heap = places.noCache, nil
+	c.cache, c.reach, c.heap = places.noCache, core.Reach{}, nil
 	return nil
 }
 
@@ -63,11 +63,11 @@ func (c *Cache) Alloc(size int) (unsafe.Pointer, error) {
 	if raceEnabled {
 		c.uses++
 	}
-	if c.left -= int64(size); uint(size) <= core.SmallMaxBytes && c.left >= 0 {
+	if uint(size) <= core.SmallMaxBytes && c.left >= int64(size) {
 		bin := c.cache.BinOf(uintptr(size))
 		if newest := bin.Newest(); newest != 0 {
-			bin.Take(uintptr(size))
-			block := core.Unmark(newest)
+			c.left -= int64(size)
+			block := bin.Take(newest, uintptr(size))
 			if raceEnabled {
 				raceAcquire(block)
 			}
@@ -93,10 +93,9 @@ func (c *Cache) allocSlow(size int) (unsafe.Pointer, error) {
 		return nil, ErrClosed
 	}
 	if uint(size) > core.SmallMaxBytes || h.debug != nil {
-		c.left = max(c.left, 0)
 		return h.allocSlow(size, 0, false)
 	}
-	if c.left < 0 {
+	if !c.take(size) {
 		if mean := c.startSample(); mean != 0 {
 			return h.allocWhole(uintptr(size), 0, false, mean)
 		}
@@ -135,9 +134,9 @@ func (c *Cache) Free(p unsafe.Pointer) error {
 			raceRelease(block)
 		}
 	}
-	if c.core.Covers(block) {
-		if bin := c.core.BinAt(c.cache, block); bin.Accepts(c.core.Base, block) {
-			bin.Put(c.core.Base, block)
+	if c.reach.Covers(block) {
+		if bin := c.reach.BinAt(c.cache, block); bin.Room() != 0 && bin.Accepts(c.reach.Base, block) {
+			bin.Put(bin.Room(), c.reach.Base, block)
 			return nil
 		}
 	}
@@ -156,6 +155,7 @@ func (c *Cache) freeSlow(block sys.Addr) error {
 	if err := h.judge("free", block); err != nil {
 		return err
 	}
+	c.reach = h.core.Reach()
 	h.core.Free(c.cache, block)
 	h.arm()
 	return nil

@@ -44,7 +44,8 @@
 //  3. putCache puts it into the slot of the P that the goroutine runs on by then. What that had instead waits
 //     as a spare.
 //
-// One Free is the same with TryFree and freeSlow, which first looks what is wrong with the block.
+// One Free finds the class by the owner table, whose place and length lie beside the cache, and is the same backwards;
+// freeSlow first looks what is wrong with the block.
 //
 // docs/design/go-heap.md gives the reasons and the figures.
 package heap

@@ -41,11 +41,11 @@ func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
 		if id := procPin(); uint(id) < slotCount {
 			s := h.slot(uintptr(id))
 			c := s.owner()
-			if s.left -= int64(size); s.left >= 0 && c != 0 {
+			if s.left >= int64(size) && c != 0 {
 				bin := c.BinOf(uintptr(size))
 				if newest := bin.Newest(); newest != 0 {
-					bin.Take(uintptr(size))
-					block := core.Unmark(newest)
+					s.left -= int64(size)
+					block := bin.Take(newest, uintptr(size))
 					procUnpin()
 					if raceEnabled {
 						raceAcquire(block)
@@ -69,9 +69,10 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 		raceRelease(block)
 	}
 	if id := procPin(); uint(id) < slotCount {
-		if c := h.slot(uintptr(id)).owner(); c != 0 && h.core.Covers(block) {
-			if bin := h.core.BinAt(c, block); bin.Accepts(h.core.Base, block) {
-				bin.Put(h.core.Base, block)
+		s := h.slot(uintptr(id))
+		if c := s.owner(); c != 0 && s.reach.Covers(block) {
+			if bin := s.reach.BinAt(c, block); bin.Room() != 0 && bin.Accepts(s.reach.Base, block) {
+				bin.Put(bin.Room(), s.reach.Base, block)
 				procUnpin()
 				return nil
 			}
@@ -86,8 +87,10 @@ func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 	if id := procPin(); uint(id) < slotCount {
 		s := h.slot(uintptr(id))
 		c := s.owner()
-		if s.left -= int64(size); s.left >= 0 && c != 0 {
-			block, zero, _ = c.TryCalloc(size)
+		if s.left >= int64(size) && c != 0 {
+			if block, zero, _ = c.TryCalloc(size); block != 0 {
+				s.left -= int64(size)
+			}
 		}
 	}
 	procUnpin()
@@ -97,15 +100,16 @@ func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
 // fastState is what a Heap has for this build alone: nothing.
 type fastState struct{}
 
-// sampleDue begins the next distance of the P if one has ended, and returns the mean of that; 0: no sample is due.
-func (h *Heap) sampleDue() (ended int64) {
+// sampleDue counts an allocation that the fast path did not serve. If the P's distance ends with it, it begins the next
+// one and returns the mean of the one that ended; 0: no sample is due.
+func (h *Heap) sampleDue(size int) (ended int64) {
 	draw, now := 0.0, uint64(0)
 	if h.samples != nil {
 		draw, now = rand.ExpFloat64(), sys.Now()
 	}
 	if id := procPin(); uint(id) < slotCount {
 		switch s := h.slot(uintptr(id)); {
-		case s.left >= 0:
+		case s.take(size):
 		case h.samples == nil:
 			s.left = math.MaxInt64
 		default:
@@ -121,7 +125,9 @@ func (h *Heap) swapSlot(c core.Cache) core.Cache {
 	was := core.Cache(0)
 	if id := procPin(); uint(id) < slotCount {
 		h.noteSlot(uintptr(id))
-		was = core.Cache(atomic.SwapUintptr((*uintptr)(&h.slot(uintptr(id)).cache), uintptr(c)))
+		s := h.slot(uintptr(id))
+		s.reach = h.core.Reach()
+		was = core.Cache(atomic.SwapUintptr((*uintptr)(&s.cache), uintptr(c)))
 	} else {
 		was = c
 	}

@@ -104,7 +104,7 @@ type fastState struct {
 
 // counted takes a size off the slot's count. It returns false if the allocation is to take the slow path.
 func (h *Heap) counted(s *slot, size int) bool {
-	if s.left -= int64(size); s.left >= 0 {
+	if s.take(size) {
 		return true
 	}
 	if h.samples == nil {
@@ -116,7 +116,7 @@ func (h *Heap) counted(s *slot, size int) bool {
 }
 
 // sampleDue returns the mean of a distance that ended; 0: no sample is due.
-func (h *Heap) sampleDue() (ended int64) {
+func (h *Heap) sampleDue(int) (ended int64) {
 	if h.due.Load() == 0 {
 		return 0
 	}

@@ -513,6 +513,31 @@ func TestACacheServesOneGoroutine(t *testing.T) {
 	mustHold(t, h)
 }
 
+func TestACacheReachesWhatTheHeapGrewByAfterItsFirstFree(t *testing.T) {
+	h := mustNew(t)
+	c, err := h.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	first, last := unsafe.Pointer(nil), unsafe.Pointer(nil)
+	for last == nil || c.reach.Covers(sys.Addr(uintptr(last))) {
+		first = last
+		if last, err = h.Alloc(core.SmallMaxBytes); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := c.Free(last); err != nil || !c.reach.Covers(sys.Addr(uintptr(last))) {
+		t.Errorf("a block beyond what the cache knew of the range: %v", err)
+	}
+	if err := c.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Free(first); !errors.Is(err, ErrClosed) {
+		t.Errorf("a free to a closed cache: %v", err)
+	}
+	mustHold(t, h)
+}
+
 func TestTagsAreCountedApart(t *testing.T) {
 	h := mustNew(t, WithTags("index"))
 	index, cache := h.Tag("index"), h.Tag("cache")

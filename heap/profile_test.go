@@ -95,6 +95,32 @@ func TestLargeBlocksAreInTheProfileAsOftenAsTheirBytes(t *testing.T) {
 	}
 }
 
+func TestLargeBlocksOfACacheDoNotMakeItsSmallOnesSamples(t *testing.T) {
+	const rate, blocks = 1 << 20, 300
+	h := mustNew(t, WithProfileRate(rate))
+	c, err := h.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for range blocks {
+		large, err := c.Alloc(rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Free(large); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.Alloc(16); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// A sample of 4800 bytes at this rate comes in one of 200 runs, a third in one of 50 million.
+	if n := len(h.samples.live); n > 2 {
+		t.Errorf("%d of %d small blocks are samples", n, blocks)
+	}
+}
+
 func TestReallocKeepsSamplesRight(t *testing.T) {
 	h := mustNew(t, WithProfileRate(1))
 	TestingSite(h, 1)

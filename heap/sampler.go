@@ -56,6 +56,15 @@ const (
 	longest       = 32      // rates; so what follows a busy time is not left out for long
 )
 
+// take counts an allocation, or returns false, and counts nothing, if the distance ends with it.
+func (d *distance) take(size int) bool {
+	if d.left < int64(size) {
+		return false
+	}
+	d.left -= int64(size)
+	return true
+}
+
 // restart begins the next distance, by a draw from the exponential distribution with mean 1. It returns the mean of the
 // one that ended, 0 if there was none. Rates that ask for more samples than the default does are kept to.
 func (d *distance) restart(rate int, draw float64, now uint64) (ended int64) {

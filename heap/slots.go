@@ -15,10 +15,11 @@ import (
 //	not 0      the P's goroutine while it is pinned
 //	0          whoever exchanged it for 0: a goroutine on its slow path, or drain after a grace period
 type slot struct {
-	cache   core.Cache
-	traffic uint64 // of the cache, as the last tick saw it; under Heap.sweeping
+	cache core.Cache
+	reach core.Reach
 	distance
-	_ [slotBytes - 40]byte
+	traffic uint64 // of the cache, as the last tick saw it; under Heap.sweeping
+	_       [slotBytes - 64]byte
 }
 
 const (

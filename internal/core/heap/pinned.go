@@ -1,52 +1,83 @@
 package heap
 
-import "granary/internal/core/sys"
+import (
+	"unsafe"
+
+	"granary/internal/core/space"
+	"granary/internal/core/sys"
+)
 
 // This file: what a caller needs that holds a cache for a moment only, as Go programs do that are pinned to their P:
 // the fast paths alone, which neither wait nor fail, and the checks that belong before the slow ones.
 
 // The steps of pop and push one by one, each small enough to be inlined: calls are what costs most in the fast paths of
-// Go programs.
+// Go programs. They do not call each other, since each call that is inlined can leave an instruction behind that does
+// nothing.
 
 // Bin is one class of a cache.
 type Bin = bin
 
-// BinOf is the bin for a size up to SmallMaxBytes.
-func (c Cache) BinOf(size uintptr) *Bin { return c.bin(binOf(size)) }
+// BinOf is the bin for a size up to SmallMaxBytes; see binOf.
+func (c Cache) BinOf(size uintptr) *Bin {
+	return (*bin)(unsafe.Add(unsafe.Pointer(nil),
+		uintptr(c)+uintptr(*(*uint16)(unsafe.Add(unsafe.Pointer(&binOfUnits), (size+15)>>4*2)))))
+}
 
 // Newest is the value of the bin's newest block, 0 if it is empty.
 func (b *Bin) Newest() uintptr { return b.newest }
 
-// Take takes the newest block off the bin, which is not empty, for a request of size bytes.
-func (b *Bin) Take(size uintptr) { b.drop(size) }
-
-// Unmark makes the block of a value that Take took off: it is no longer marked as freed.
-func Unmark(newest uintptr) sys.Addr {
-	block := sys.Addr(newest &^ freshTag)
-	(block + sys.WordBytes).SetWord(0)
-	return block
+// Take takes the newest block, which has that value, off the bin for a request of size bytes. It is no longer marked
+// as freed.
+func (b *Bin) Take(newest, size uintptr) sys.Addr {
+	room := uintptr(b.room)
+	b.newest = *(*uintptr)(unsafe.Add(unsafe.Pointer(b), binBytes+room*slotBytes))
+	b.room = uint32(room) + 1
+	b.mallocs++
+	b.asked += uint64(size)
+	*(*uintptr)(unsafe.Add(unsafe.Pointer(nil), newest&^freshTag+sys.WordBytes)) = 0
+	return sys.Addr(newest &^ freshTag)
 }
 
-// Covers reports whether BinAt may be asked about an address: it lies in the range.
-func (h *Heap) Covers(block sys.Addr) bool { return h.Granule(block) < h.CommittedPlain() }
-
-// BinAt is the bin for an address that the heap covers.
-func (h *Heap) BinAt(c Cache, block sys.Addr) *Bin {
-	return c.bin(uintptr(h.OwnerWord(h.Granule(block)).Word16()))
+// Reach is what a free needs to know of the range: where it and its owner table begin, and how many granules were
+// committed when it was asked for. Who keeps it beside the cache need not read the words of the Space, in whose line
+// other threads write.
+type Reach struct {
+	Base     sys.Addr
+	owners   sys.Addr
+	granules uintptr
 }
 
-// Accepts reports whether Put may take the address; see push.
+const ownerBytes = 2 // a granule
+
+// Reach is the heap's, now. Blocks that are made later can lie beyond it.
+func (h *Heap) Reach() Reach { return Reach{h.Base, h.OwnerWord(0), h.Committed()} }
+
+// Covers reports whether BinAt may be asked about an address.
+func (r *Reach) Covers(block sys.Addr) bool {
+	return uintptr(block-r.Base)>>space.GranuleShift < r.granules
+}
+
+// BinAt is the bin for an address that is covered: one without room if no class has blocks there.
+func (r *Reach) BinAt(c Cache, block sys.Addr) *Bin {
+	owners := unsafe.Add(unsafe.Pointer(nil), uintptr(r.owners))
+	offset := *(*uint16)(unsafe.Add(owners, uintptr(block-r.Base)>>space.GranuleShift*ownerBytes))
+	return (*bin)(unsafe.Add(unsafe.Pointer(nil), uintptr(c)+uintptr(offset)))
+}
+
+// Room is how many blocks Put can take; see push.
+func (b *Bin) Room() uintptr { return uintptr(b.room) }
+
+// Accepts reports whether Put may take the address, if the bin has room.
 func (b *Bin) Accepts(base, block sys.Addr) bool {
-	return b.room != 0 && b.isStart(uintptr(block)) && (block+sys.WordBytes).Word() != uintptr(base)
+	return b.isStart(uintptr(block)) && (block+sys.WordBytes).Word() != uintptr(base)
 }
 
 // Put takes a block back that the bin accepts.
-func (b *Bin) Put(base, block sys.Addr) {
-	(block + sys.WordBytes).SetWord(uintptr(base))
-	room := uintptr(b.room) - 1
-	*b.slot(room) = b.newest
+func (b *Bin) Put(room uintptr, base, block sys.Addr) {
+	*(*uintptr)(unsafe.Add(unsafe.Pointer(nil), uintptr(block)+sys.WordBytes)) = uintptr(base)
+	*(*uintptr)(unsafe.Add(unsafe.Pointer(b), binBytes-slotBytes+room*slotBytes)) = b.newest
 	b.newest = uintptr(block)
-	b.room = uint32(room)
+	b.room = uint32(room - 1)
 }
 
 // TryMalloc returns a block if the cache has one.
@@ -67,15 +98,8 @@ func (c Cache) TryCalloc(size uintptr) (block sys.Addr, zero, ok bool) {
 // TryFree takes a block back if the cache has room for it. It reads no memory that is not the heap's own, whatever the
 // address.
 func (h *Heap) TryFree(c Cache, block sys.Addr) bool {
-	if !h.Covers(block) {
-		return false
-	}
-	b := h.BinAt(c, block)
-	if !b.Accepts(h.Base, block) {
-		return false
-	}
-	b.Put(h.Base, block)
-	return true
+	offset, ok := h.binOffset(block)
+	return ok && c.bin(offset).push(h.Base, block)
 }
 
 // Judge says what is wrong with an address of the range that the program wants to free: 0, or a Misuse... value.
