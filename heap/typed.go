@@ -27,9 +27,22 @@ func Make[T any](a Allocator) (*T, error) {
 	if size == 0 {
 		return new(T), nil
 	}
-	p, err := a.AllocZeroed(int(size))
-	return (*T)(p), err
+	if size > zeroedHere {
+		p, err := a.AllocZeroed(int(size))
+		return (*T)(p), err
+	}
+	p, err := a.Alloc(int(size))
+	if err != nil {
+		return nil, err
+	}
+	var zero T
+	*(*T)(p) = zero
+	return (*T)(p), nil
 }
+
+// zeroedHere is the size up to which Make has the compiler write the zeros, which knows how many there are. That costs
+// less than a call, and than to find out whether the block reads as zero already.
+const zeroedHere = 512
 
 // Free takes back what Make returned.
 func Free[T any](a Allocator, p *T) error {

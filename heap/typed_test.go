@@ -190,3 +190,40 @@ func TestNothingOnTheGoHeapForABlock(t *testing.T) {
 		}
 	}
 }
+
+func TestWhatMakeReturnsIsZeroInBlocksUsedBefore(t *testing.T) {
+	h := mustNew(t)
+	c, err := h.NewCache()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	for _, a := range []Allocator{h, c, h.Tag("tag")} {
+		mustMakeZero[byte](t, a)
+		mustMakeZero[[3]uint64](t, a)
+		mustMakeZero[[zeroedHere]byte](t, a)
+		mustMakeZero[[zeroedHere + 1]byte](t, a)
+		mustMakeZero[[100_000]byte](t, a)
+	}
+}
+
+// mustMakeZero makes a T twice, the second one most likely where the first was filled.
+func mustMakeZero[T any](t *testing.T, a Allocator) {
+	t.Helper()
+	for range 2 {
+		p, err := Make[T](a)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
+		if i := slices.IndexFunc(all, func(b byte) bool { return b != 0 }); i >= 0 {
+			t.Errorf("%T of %T: byte %d is %#x", *p, a, i, all[i])
+		}
+		for i := range all {
+			all[i] = 0xa5
+		}
+		if err := Free(a, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
