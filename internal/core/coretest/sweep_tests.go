@@ -18,6 +18,7 @@ var sweepTests = []Test{
 	{Name: "an idle thread without a cache sweeps too", Run: testSweepWithoutCache},
 	{Name: "a program that frees and allocates in turns does not release", Run: testSweepTurns},
 	{Name: "free pages of a span in use count as given back", Run: testSweepPages},
+	{Name: "blocks that wait do not make the heap grow", Run: testSweepWaiting},
 	{Name: "a thread whose reading of the clock is old makes nothing older", Run: testSweepOldClock},
 }
 
@@ -121,6 +122,34 @@ func testSweepZeroAgain(t T) {
 	}
 	if r.h.Frontier() != frontier {
 		t.Errorf("the frontier moved from %d to %d", frontier, r.h.Frontier())
+	}
+	r.close()
+}
+
+// What waits after a burst of one size, a block here and there of every span, does not make another size grow the heap.
+func testSweepWaiting(t T) {
+	const bytes = 8 << 20
+	r := newRig(t, 1)
+	r.every = 0
+	r.burst(0, 2048, 2*bytes/2048) // so that there is fresh memory without growth
+	r.idle(0, 0, second)
+	r.idle(0, second, second)
+	for i := 0; i < bytes/1024; i++ {
+		r.malloc(0, 1024)
+	}
+	for i := 0; len(r.live) > 0; i++ { // in no order
+		r.free(0, r.live[i*7919%len(r.live)])
+	}
+	_, _, cached := r.pool(1024)
+	if cached < 100 {
+		t.Errorf("only %d blocks wait: this tests nothing", cached)
+	}
+	for i := 0; i < bytes/1280; i++ {
+		r.malloc(0, 1280)
+	}
+	r.check()
+	if held := uint64(r.h.HeldBytes()); held > bytes+bytes/4 {
+		t.Errorf("the heap holds %d bytes for %d", held, bytes)
 	}
 	r.close()
 }

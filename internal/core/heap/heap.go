@@ -53,6 +53,8 @@ type Heap struct {
 
 	spanSerial    uint32 // counts uses of runs as spans; atomic
 	colour        uint32 // of the next normal block; atomic
+	freshGranules uint32 // that classes took since waiting blocks were sorted, of memory that read as zero; atomic
+	_             uint32
 	_             [counts64Bit]byte
 	lost          normalCounts // of threads without a cache; atomic
 	systemLive    int64        // bytes of the system allocator's blocks, if there is a limit; atomic

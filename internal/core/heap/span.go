@@ -200,9 +200,9 @@ func (s *span) emptySpan() {
 	s.Stamp = 0
 }
 
-// newSpan takes a span for a class, or returns 0. No lock is held. Before the heap grows, the blocks that wait in the
-// shared pool and in the cache of the thread that asks are sorted into their spans: one waiting block can hold a span
-// that is otherwise empty. The heap grows in steps, of an eighth if it is large, so that this is seldom done.
+// newSpan takes a span for a class, or returns 0. No lock is held. Before the committed part grows, and whenever the
+// heap has taken much fresh memory, the blocks that wait in the shared pool and in the cache of the thread that asks are
+// sorted into their spans: one waiting block can hold a span that is otherwise empty.
 func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 	if !h.mayGrow(c, uintptr(info.spanBytes)) {
 		return 0
@@ -225,5 +225,26 @@ func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 	}
 	s.serial = atomic.AddUint32(&h.spanSerial, 1)
 	h.SetOwner(ref, uint16(info.binOffset))
+	if s.Zero {
+		h.tookFresh(c, granules)
+	}
 	return ref
+}
+
+// Fresh memory that classes may take before waiting blocks are sorted: a part of what the heap holds, and at least so
+// much.
+const (
+	freshPartShift = 6
+	freshLeast     = 1 << 20 >> space.GranuleShift
+)
+
+func (h *Heap) tookFresh(c Cache, granules uint32) {
+	most := uint32(h.HeldBytes() >> (space.GranuleShift + freshPartShift))
+	if most < freshLeast {
+		most = freshLeast
+	}
+	if atomic.AddUint32(&h.freshGranules, granules) >= most {
+		atomic.StoreUint32(&h.freshGranules, 0)
+		h.sortWaiting(c)
+	}
 }
