@@ -40,8 +40,8 @@ func Make[T any](a Allocator) (*T, error) {
 	return (*T)(p), nil
 }
 
-// zeroedHere is the size up to which Make has the compiler write the zeros, which knows how many there are. That costs
-// less than a call, and than to find out whether the block reads as zero already.
+// zeroedHere is the size up to which Make and MakeSlice write the zeros themselves. For Make the compiler knows how
+// many there are. That costs less than to find out whether the block reads as zero already, and the calls for it.
 const zeroedHere = 512
 
 // Free takes back what Make returned.
@@ -68,7 +68,12 @@ func MakeSlice[T any](a Allocator, length, capacity int) ([]T, error) {
 	if bytes == 0 {
 		return make([]T, length, capacity), nil
 	}
-	p, err := a.AllocZeroed(bytes)
+	var p unsafe.Pointer
+	if bytes > zeroedHere {
+		p, err = a.AllocZeroed(bytes)
+	} else if p, err = a.Alloc(bytes); err == nil {
+		clear(unsafe.Slice((*byte)(p), bytes))
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -207,7 +207,7 @@ func TestWhatMakeReturnsIsZeroInBlocksUsedBefore(t *testing.T) {
 	}
 }
 
-// mustMakeZero makes a T twice, the second one most likely where the first was filled.
+// mustMakeZero makes Ts, by Make and by MakeSlice, twice: the second ones most likely where the first were filled.
 func mustMakeZero[T any](t *testing.T, a Allocator) {
 	t.Helper()
 	for range 2 {
@@ -215,14 +215,20 @@ func mustMakeZero[T any](t *testing.T, a Allocator) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		all := unsafe.Slice((*byte)(unsafe.Pointer(p)), unsafe.Sizeof(*p))
-		if i := slices.IndexFunc(all, func(b byte) bool { return b != 0 }); i >= 0 {
-			t.Errorf("%T of %T: byte %d is %#x", *p, a, i, all[i])
+		s, err := MakeSlice[T](a, 1, 1)
+		if err != nil {
+			t.Fatal(err)
 		}
-		for i := range all {
-			all[i] = 0xa5
+		for _, at := range []*T{p, &s[0]} {
+			all := unsafe.Slice((*byte)(unsafe.Pointer(at)), unsafe.Sizeof(*at))
+			if i := slices.IndexFunc(all, func(b byte) bool { return b != 0 }); i >= 0 {
+				t.Errorf("%T of %T: byte %d is %#x", *p, a, i, all[i])
+			}
+			for i := range all {
+				all[i] = 0xa5
+			}
 		}
-		if err := Free(a, p); err != nil {
+		if err := errors.Join(Free(a, p), FreeSlice(a, s)); err != nil {
 			t.Fatal(err)
 		}
 	}
