@@ -98,7 +98,7 @@ func (h *Heap) isDue(size int) (mean int64) {
 func (h *Heap) allocWith(c core.Cache, size, alignment uintptr, zero bool, mean int64) sys.Addr {
 	block := sys.Addr(0)
 	switch {
-	case mean != 0 && alignment <= 16:
+	case mean != 0 && alignment <= 16 && size <= core.SmallMaxBytes:
 		// The free of a block of the normal tier always takes the slow path, where samples are looked up.
 		if block = h.core.LargeMalloc(c, size); block != 0 && zero {
 			clear(unsafe.Slice((*byte)(block.Pointer()), size))
@@ -304,7 +304,7 @@ func (h *Heap) UsableSize(p unsafe.Pointer) int {
 // sizeAt is the size of a block in a class, 0 if only the slow path can tell. The tables that it reads stay readable
 // when the heap is closed.
 func (h *Heap) sizeAt(block sys.Addr) uintptr {
-	if h.debug != nil || h.closed.Load() {
+	if h.debug != nil || !h.open.Load() {
 		return 0
 	}
 	return h.core.SizeAt(block)

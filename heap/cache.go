@@ -32,7 +32,7 @@ func (h *Heap) NewCache() (*Cache, error) {
 	}
 	defer h.leave()
 	h.mu.Lock()
-	closed := h.closed.Load() // under mu, where Close counts
+	closed := !h.open.Load() // under mu, where Close counts
 	if !closed {
 		h.owned++
 	}
@@ -79,6 +79,9 @@ func (c *Cache) Alloc(size int) (unsafe.Pointer, error) {
 
 // AllocZeroed is Heap.AllocZeroed.
 func (c *Cache) AllocZeroed(size int) (unsafe.Pointer, error) {
+	if h := c.heap; h != nil && uint(size) > core.SmallMaxBytes {
+		return h.AllocZeroed(size) // which does not clear what the system has just given it
+	}
 	p, err := c.Alloc(size)
 	if err == nil {
 		clear(unsafe.Slice((*byte)(p), size))

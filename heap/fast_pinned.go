@@ -29,6 +29,10 @@ func procUnpin()
 // Alloc and Free do not look for room on the stack (nosplit), which saves some 7 % of a pair: they need little, and
 // what they call looks for itself.
 
+// mustExist panics for a nil Heap, as the use of any nil pointer does. Under the pin the same fault would end the
+// process, and no recover could help.
+func (h *Heap) mustExist() { _ = h.slots }
+
 // owner is the cache in the slot, loaded once: drain may exchange it for 0 at any moment, and then waits until the
 // goroutine is no longer pinned.
 func (s *slot) owner() core.Cache { return core.Cache(atomic.LoadUintptr((*uintptr)(&s.cache))) }
@@ -38,7 +42,8 @@ func (s *slot) owner() core.Cache { return core.Cache(atomic.LoadUintptr((*uintp
 //go:nosplit
 func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
 	if uint(size) <= core.SmallMaxBytes {
-		if id := procPin(); uint(id) < slotCount {
+		h.mustExist()
+		if id := procPin(); uint(id) < uint(h.count) {
 			s := h.slot(uintptr(id))
 			c := s.owner()
 			if s.left >= int64(size) && c != 0 {
@@ -68,7 +73,8 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 	if raceEnabled && p != nil {
 		raceRelease(block)
 	}
-	if id := procPin(); uint(id) < slotCount {
+	h.mustExist()
+	if id := procPin(); uint(id) < uint(h.count) {
 		s := h.slot(uintptr(id))
 		if c := s.owner(); c != 0 && s.reach.Covers(block) {
 			if bin := s.reach.BinAt(c, block); bin.Room() != 0 && bin.Accepts(s.reach.Base, block) {
@@ -84,7 +90,8 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 
 // tryCalloc takes a block from the cache of the goroutine's P, 0 if there is none, and says whether it reads as zero.
 func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
-	if id := procPin(); uint(id) < slotCount {
+	h.mustExist()
+	if id := procPin(); uint(id) < uint(h.count) {
 		s := h.slot(uintptr(id))
 		c := s.owner()
 		if s.left >= int64(size) && c != 0 {
@@ -107,7 +114,7 @@ func (h *Heap) sampleDue(size int) (ended int64) {
 	if h.samples != nil {
 		draw, now = rand.ExpFloat64(), sys.Now()
 	}
-	if id := procPin(); uint(id) < slotCount {
+	if id := procPin(); uint(id) < uint(h.count) {
 		switch s := h.slot(uintptr(id)); {
 		case s.take(size):
 		case h.samples == nil:
@@ -123,7 +130,7 @@ func (h *Heap) sampleDue(size int) (ended int64) {
 // swapSlot puts a cache, or 0, into the slot of the goroutine's P and returns what was there.
 func (h *Heap) swapSlot(c core.Cache) core.Cache {
 	was := core.Cache(0)
-	if id := procPin(); uint(id) < slotCount {
+	if id := procPin(); uint(id) < uint(h.count) {
 		h.noteSlot(uintptr(id))
 		s := h.slot(uintptr(id))
 		s.reach = h.core.Reach()

@@ -14,12 +14,12 @@ import (
 )
 
 // Heap is a heap of its own: blocks of one cannot be freed to another. All methods may be called by any goroutine at
-// any time; only New makes one that is usable.
+// any time; only New makes one that is usable. The zero Heap is one that is closed.
 //
 //	field            written by
 //	const fields     New
 //	slots            see slot
-//	closed           Close
+//	open             New, Close
 //	busy             goroutines on a slow path; Close waits until there are none
 //	spare, caches, foreign, owned, regions   whoever holds mu
 //
@@ -28,6 +28,7 @@ import (
 type Heap struct {
 	core  *core.Heap     // const: place.core
 	slots unsafe.Pointer // const: empty from Close on
+	count int            // const: of slots; 0 keeps the fast paths away from a zero Heap
 
 	place   *place    // const
 	options options   // const
@@ -37,8 +38,8 @@ type Heap struct {
 	slotsUsed   atomic.Uint64
 	busy        atomic.Int64
 	regionBytes atomic.Int64 // of memory that Regions have
-	closed      atomic.Bool
-	armed       atomic.Bool // a tick is to come
+	open        atomic.Bool  // from New to Close
+	armed       atomic.Bool  // a tick is to come
 	fastState
 	sweeping sync.Mutex
 
@@ -62,6 +63,9 @@ func New(opts ...Option) (*Heap, error) {
 	for _, option := range opts {
 		option(&o)
 	}
+	if o.err != nil {
+		return nil, o.err
+	}
 	tellOfMisuse()
 	p, err := takePlace(&o)
 	if err != nil {
@@ -73,8 +77,8 @@ func New(opts ...Option) (*Heap, error) {
 		givePlace(p)
 		return nil, ErrNoMemory
 	}
-	h := &Heap{core: p.core, slots: slots, place: p, options: o, foreign: map[sys.Addr]struct{}{},
-		regions: map[*Region]struct{}{}}
+	h := &Heap{core: p.core, slots: slots, count: slotCount, place: p, options: o,
+		foreign: map[sys.Addr]struct{}{}, regions: map[*Region]struct{}{}}
 	switch {
 	case o.debug:
 		if h.debug, err = newDebugger(h); err != nil {
@@ -85,6 +89,10 @@ func New(opts ...Option) (*Heap, error) {
 	case o.rate > 0:
 		h.samples = newSampler(o.rate)
 	}
+	for _, name := range o.tags {
+		h.Tag(name)
+	}
+	h.open.Store(true)
 	registry.Lock()
 	registry.heaps = append(registry.heaps, h)
 	registry.Unlock()
@@ -121,7 +129,7 @@ func (h *Heap) Close() error {
 		h.mu.Unlock()
 		return ErrOpenCaches
 	}
-	first := h.closed.CompareAndSwap(false, true)
+	first := h.open.CompareAndSwap(true, false)
 	h.mu.Unlock()
 	if !first {
 		return nil
@@ -151,7 +159,7 @@ func (h *Heap) Close() error {
 // enter begins a slow path. Close waits for its end.
 func (h *Heap) enter() error {
 	h.busy.Add(1)
-	if h.closed.Load() {
+	if !h.open.Load() {
 		h.busy.Add(-1)
 		return ErrClosed
 	}

@@ -1,6 +1,7 @@
 package heap
 
 import (
+	"fmt"
 	"math"
 	"os"
 
@@ -18,6 +19,7 @@ type options struct {
 	rate       int
 	name       string
 	tags       []string
+	err        error // what is wrong with an option
 }
 
 const (
@@ -25,6 +27,7 @@ const (
 	leastRangeBytes   = 16 << 20
 	// DefaultProfileRate is the mean number of bytes between two blocks whose stacks are kept for WriteProfile.
 	DefaultProfileRate = 32 << 20
+	mostRate           = math.MaxInt / (2 * longest) // so that distances that have grown are numbers, too
 )
 
 func defaultOptions() options {
@@ -45,17 +48,22 @@ func WithName(name string) Option { return func(o *options) { o.name = name } }
 
 // WithLimit bounds the memory that the heap uses: what is over it is refused with ErrLimit. It is counted in spans of
 // 64 KiB and more, and by whole granules of 64 KiB above 32 KiB, so that the bound is one on memory and not on what
-// was asked for.
+// was asked for. 0 is no limit.
 func WithLimit(bytes uint64) Option {
 	return func(o *options) { o.limit = uintptr(min(bytes, math.MaxInt)) }
 }
 
 // WithMemoryShare bounds the heap to a share, between 0 and 1, of the memory that the process may have: that of its
-// cgroup, or of the machine if that is less. A share of 0.5 leaves the other half to the Go heap and all else.
+// cgroup, or of the machine if that is less. A share of 0.5 leaves the other half to the Go heap and all else. With
+// another number New returns an error. The heap has no bound if nobody says what memory there is (AvailableMemory).
 func WithMemoryShare(share float64) Option {
 	return func(o *options) {
-		if available := availableMemory(); available != 0 && share > 0 && share <= 1 {
-			o.limit = uintptr(min(float64(available)*share, math.MaxInt))
+		if !(share > 0 && share <= 1) {
+			o.err = fmt.Errorf("granary: WithMemoryShare(%v): a share is above 0 and at most 1", share)
+			return
+		}
+		if available := availableMemory(); available != 0 {
+			o.limit = uintptr(max(min(float64(available)*share, math.MaxInt), 1))
 		}
 	}
 }
@@ -84,7 +92,8 @@ func WithHugePages(on bool) Option { return func(o *options) { o.huge = on } }
 func WithDebug(on bool) Option { return func(o *options) { o.debug = on } }
 
 // WithMisuseHandler sets who is told of misuse that is not the fault of the call that found it, as of a block that was
-// written to after it was freed. Without this option it is printed to the standard error output.
+// written to after it was freed. Without this option it is printed to the standard error output. The handler may use
+// the heap, but not close it: Close would wait for the call that found the misuse.
 func WithMisuseHandler(handler func(*MisuseError)) Option {
 	return func(o *options) {
 		if handler != nil {
@@ -97,6 +106,8 @@ func WithMisuseHandler(handler func(*MisuseError)) Option {
 // DefaultProfileRate without this option, 0 for none at all. From DefaultProfileRate on the distance grows, up to 32
 // times, while a goroutine allocates so fast that blocks would be sampled more often than each half of a millisecond;
 // the estimates stay right, as each sample then stands for more.
-func WithProfileRate(bytes int) Option { return func(o *options) { o.rate = max(bytes, 0) } }
+func WithProfileRate(bytes int) Option {
+	return func(o *options) { o.rate = min(max(bytes, 0), mostRate) }
+}
 
 func printMisuse(e *MisuseError) { os.Stderr.WriteString(e.Error() + "\n") }

@@ -31,7 +31,7 @@ func RefOf[T any](p *T) Ref[T] {
 }
 
 // Get is the pointer, nil for the zero Ref. In debug mode it is nil as well if the block was freed, and the heap's
-// misuse handler is told; otherwise the program must know that the block is alive.
+// misuse handler is told; otherwise, and for blocks above 32 KiB, the program must know that the block is alive.
 func (r Ref[T]) Get() *T {
 	if r.bits>>refGenerationShift != 0 && !stillAlive(sys.Addr(r.bits&refAddressMask), r.generation()) {
 		return nil

@@ -98,7 +98,8 @@ func FreeSlice[T any](a Allocator, s []T) error {
 }
 
 // Append appends values to a slice of the allocator, which may be nil, and returns it; as with the built-in append the
-// slice that was given is not to be used any more. If it returns an error the slice is as it was.
+// slice that was given is not to be used any more. The values may be elements of it. If it returns an error the slice
+// is as it was.
 func Append[T any](a Allocator, s []T, values ...T) ([]T, error) {
 	if len(values) <= cap(s)-len(s) {
 		return append(s, values...), nil
@@ -118,12 +119,23 @@ func Append[T any](a Allocator, s []T, values ...T) ([]T, error) {
 	if cap(s) != 0 {
 		old = unsafe.Pointer(unsafe.SliceData(s))
 	}
+	from, own := elementsOf(s, values)
 	p, err := a.Realloc(old, bytes)
 	if err != nil {
 		return s, err
 	}
+	if own { // they have moved with it
+		values = unsafe.Slice((*T)(p), cap(s))[from : from+len(values)]
+	}
 	room := a.UsableSize(p) / int(unsafe.Sizeof(*(*T)(nil)))
 	return append(unsafe.Slice((*T)(p), room)[:len(s)], values...), nil
+}
+
+// elementsOf reports whether values lie in the memory of a slice, and at which of its elements.
+func elementsOf[T any](s, values []T) (from int, own bool) {
+	offset := uintptr(unsafe.Pointer(unsafe.SliceData(values))) - uintptr(unsafe.Pointer(unsafe.SliceData(s)))
+	size := unsafe.Sizeof(*(*T)(nil))
+	return int(offset / size), cap(s) != 0 && offset < uintptr(cap(s))*size
 }
 
 // Clone returns a copy of a slice, which may lie anywhere.
