@@ -103,10 +103,20 @@ func serve(own *core.Allocator, w *core.Worker, r request, need uintptr, site, i
 	return p, dirty
 }
 
+// heapAlignment is what every block of a heap has.
+const heapAlignment = 16
+
 // overflow has the native heap serve a request.
 func (a *Allocator) overflow(own *core.Allocator, r request, site uint32, why int) (unsafe.Pointer, error) {
 	own.CountOverflow(why)
-	p, err := a.config.Heap.AllocAligned(r.size, r.align)
+	zeroed := r.zero && r.align <= heapAlignment // the heap does not clear what the system has just given it
+	var p unsafe.Pointer
+	var err error
+	if zeroed {
+		p, err = a.config.Heap.AllocZeroed(r.size)
+	} else {
+		p, err = a.config.Heap.AllocAligned(r.size, r.align)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -114,7 +124,7 @@ func (a *Allocator) overflow(own *core.Allocator, r request, site uint32, why in
 		_ = a.config.Heap.Free(p) // just made
 		return nil, ErrNoMemory
 	}
-	if r.zero {
+	if r.zero && !zeroed {
 		clear(unsafe.Slice((*byte)(p), r.size))
 	}
 	return p, nil

@@ -11,11 +11,12 @@ import (
 )
 
 // Allocator is a linear allocator. All methods may be called by any goroutine at any time; only New makes one that is
-// usable.
+// usable. The zero Allocator is one that is closed.
 //
 //	core is      the allocator
 //	of its own   is open
 //	closed       was closed: every call finds it out on its slow path
+//	nil          was not made by New
 //
 //	field           written by
 //	const fields    New
@@ -114,7 +115,10 @@ func (a *Allocator) enter() error {
 
 func (a *Allocator) leave() { a.busy.Add(-1) }
 
-func (a *Allocator) isClosed() bool { return a.core.Load() == runs.closed }
+func (a *Allocator) isClosed() bool {
+	own := a.core.Load()
+	return own == nil || own == runs.closed
+}
 
 // Close gives all memory back, blocks of the heap included. Allocations must not be used any more; calls return
 // ErrClosed. It returns ErrOpen, and does nothing, if Workers or Stacks are open. A second Close does nothing.
@@ -124,11 +128,12 @@ func (a *Allocator) Close() error {
 		a.mu.Unlock()
 		return ErrOpen
 	}
-	own := a.core.Swap(runs.closed)
-	a.mu.Unlock() // slow paths may want it before they end
-	if own == runs.closed {
+	if a.isClosed() {
+		a.mu.Unlock()
 		return nil
 	}
+	own := a.core.Swap(runs.closed)
+	a.mu.Unlock() // slow paths may want it before they end
 	waitForFast()
 	for a.busy.Load() != 0 {
 		yield()

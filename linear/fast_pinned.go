@@ -24,15 +24,20 @@ func procPin() int
 //go:linkname procUnpin runtime.procUnpin
 func procUnpin()
 
+// mustExist panics for a nil Allocator, as the use of any nil pointer does. Under the pin the same fault would end the
+// process, and no recover could help.
+func (a *Allocator) mustExist() { _ = a.open }
+
 // Alloc returns size bytes at a multiple of align, a power of two of at most 64 KiB; 0 stands for 16, and every
 // allocation has at least that. The contents are undefined. 0 bytes have an address of their own. What the pool cannot
 // serve the heap does; if that has no memory either, the error is the heap's.
 func (a *Allocator) Alloc(size, align int) (unsafe.Pointer, error) {
 	if isUsual(align) {
 		need := core.Need(uintptr(size))
+		a.mustExist()
 		id := procPin()
 		own := a.core.Load() // while pinned: Close waits for who is
-		if uint(id) < workers {
+		if uint(id) < workers && own != nil {
 			if w := own.WorkerAt(uintptr(id)); w.Fits(own.Frame(), need) {
 				p := w.Bump(need)
 				procUnpin()
@@ -48,8 +53,13 @@ func (a *Allocator) Alloc(size, align int) (unsafe.Pointer, error) {
 // before, is a *MisuseError where that is known: always with diagnostics.
 func (a *Allocator) Free(p unsafe.Pointer) error {
 	var w *core.Worker
+	a.mustExist()
 	id := procPin()
 	own := a.core.Load() // while pinned: Close waits for who is
+	if own == nil {
+		procUnpin()
+		return a.freeSlow(p, core.Foreign)
+	}
 	if uint(id) < workers {
 		if w = own.WorkerAt(uintptr(id)); w.Mine(own.Frame(), sys.Addr(uintptr(p))) {
 			if w.Drop() {
@@ -70,9 +80,10 @@ func (a *Allocator) Free(p unsafe.Pointer) error {
 // tryAlloc is the fast path of Alloc for others; p is 0 if it does not go. The first dirty bytes of it may not read as
 // zero.
 func (a *Allocator) tryAlloc(size uintptr) (p sys.Addr, dirty uintptr) {
+	a.mustExist()
 	id := procPin()
 	own := a.core.Load() // while pinned
-	if need := core.Need(size); uint(id) < workers {
+	if need := core.Need(size); uint(id) < workers && own != nil {
 		if w := own.WorkerAt(uintptr(id)); w.Fits(own.Frame(), need) {
 			p = w.Bump(need)
 			dirty = w.Dirty(p, need)

@@ -72,11 +72,11 @@ func (s *Stack) Alloc(size, align int) (unsafe.Pointer, error) {
 	if need := core.Need(uintptr(size)); isUsual(align) && s.core.Holds(need) {
 		return s.core.Push(need).Pointer(), nil
 	}
-	return s.allocSlow(size, align)
+	return s.allocSlow(size, align, false)
 }
 
 //go:noinline
-func (s *Stack) allocSlow(size, align int) (unsafe.Pointer, error) {
+func (s *Stack) allocSlow(size, align int, zero bool) (unsafe.Pointer, error) {
 	switch {
 	case s.owner == nil:
 		return nil, ErrClosed
@@ -88,12 +88,19 @@ func (s *Stack) allocSlow(size, align int) (unsafe.Pointer, error) {
 	align, size = max(align, 16), max(size, 1)
 	if size <= StackSizeMost {
 		if p := s.core.PushAligned(core.Need(uintptr(size)), uintptr(align)); p != 0 {
+			if zero {
+				clear(unsafe.Slice((*byte)(p.Pointer()), size))
+			}
 			return p.Pointer(), nil
 		}
 	}
 	// What the stack needs of a block lies in front of what the caller gets, which stays aligned.
 	front := max(align, core.LinkBytes)
-	p, err := s.owner.Alloc(size+front, align)
+	alloc := s.owner.Alloc
+	if zero {
+		alloc = s.owner.AllocZeroed
+	}
+	p, err := alloc(size+front, align)
 	if err != nil {
 		s.core.CountOverflow()
 		return nil, err
@@ -104,11 +111,15 @@ func (s *Stack) allocSlow(size, align int) (unsafe.Pointer, error) {
 
 // AllocZeroed is Alloc, and the allocation reads as zero.
 func (s *Stack) AllocZeroed(size, align int) (unsafe.Pointer, error) {
-	p, err := s.Alloc(size, align)
-	if err == nil {
-		clear(unsafe.Slice((*byte)(p), size))
+	if raceEnabled {
+		s.uses++
 	}
-	return p, err
+	if need := core.Need(uintptr(size)); isUsual(align) && s.core.Holds(need) {
+		p := s.core.Push(need).Pointer()
+		clear(unsafe.Slice((*byte)(p), size))
+		return p, nil
+	}
+	return s.allocSlow(size, align, true)
 }
 
 // Free does nothing: memory of a stack goes with Rewind. It is there for the generic functions.

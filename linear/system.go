@@ -43,7 +43,7 @@ type System struct {
 	mu     sync.Mutex
 	stacks []*Stack     // in the order in which they were made
 	ended  []stackEnded // those that were closed
-	closed bool
+	closed bool         // Close was called; it may have left something open
 }
 
 // stackEnded are the figures of stacks of one name that were closed.
@@ -194,18 +194,16 @@ func (s *System) Report(w io.Writer) error {
 	return out.Flush()
 }
 
-// Close closes all stacks and allocators. If the settings say so it prints the report before. A second Close does
-// nothing.
+// Close closes all stacks and allocators. If the settings say so it prints the report before. An allocator that has
+// Workers or Stacks of its own stays open, and the error is ErrOpen: once they are closed, another Close closes it.
+// Else a second Close does nothing.
 func (s *System) Close() error {
 	s.mu.Lock()
 	first := !s.closed
 	s.closed = true
 	s.mu.Unlock()
-	if !first {
-		return nil
-	}
 	var failed []error
-	if s.settings.LogStats {
+	if first && s.settings.LogStats {
 		failed = append(failed, s.Report(s.output))
 	}
 	s.mu.Lock()
