@@ -89,11 +89,16 @@ func (s *Slice[T]) View() []T {
 }
 
 // Append adds elements. What they hold is from then on held by the Slice: Vars and Strings among them must not be
-// cleared any more, nor used again. Without memory the error is heap.ErrNoMemory, and s is as it was.
+// cleared any more, nor used again. Values that hold nothing may be elements of s. Without memory the error is
+// heap.ErrNoMemory, and s is as it was.
 func (s *Slice[T]) Append(values ...T) error {
-	old := int(s.length)
+	old, addr := int(s.length), s.addr
 	if err := s.reserve(old + len(values)); err != nil {
 		return err
+	}
+	offset := sys.Addr(uintptr(unsafe.Pointer(unsafe.SliceData(values)))) - addr
+	if addr != 0 && offset < sys.Addr(uintptr(old)*unsafe.Sizeof(*(*T)(nil))) { // they have moved with s
+		values = unsafe.Slice((*T)((s.addr + offset).Pointer()), len(values))
 	}
 	s.length += uintptr(len(values))
 	copy(s.View()[old:], values)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"granary/heap"
 	core "granary/internal/core/object"
@@ -12,6 +13,12 @@ import (
 
 // world is all objects of the program. It holds no Go pointer.
 var world core.World
+
+// nothing is what references are looked up in before the first type is made: all of them are Null. It is a variable
+// without pointers, as checkptr wants to know the way to any other.
+var nothing [2]uint64
+
+func init() { world.ReadAsNull(sys.Addr(uintptr(unsafe.Pointer(&nothing)))) }
 
 // indexesMost is how many objects there can be, alive and kept, of all types together.
 const indexesMost = 1 << 30

@@ -46,6 +46,7 @@ const (
 // Init reserves the table of nodes and the directory, for at most indexes slots, or as many as there are addresses
 // for, a power of two in any case. It returns false if not even some ten thousand can be had.
 func (w *World) Init(indexes uintptr) bool {
+	nodes, directory := w.nodes, w.directory
 	// Not more than an eighth of the addresses that the process may have.
 	most := uintptr(indexesMost)
 	for limit := sys.AddressSpaceLimit() / 8; most > indexesLeast && (most > indexes || most*nodeBytes > limit); {
@@ -62,7 +63,7 @@ func (w *World) Init(indexes uintptr) bool {
 				return true
 			}
 			sys.Release(start, bytes)
-			w.nodes = 0
+			w.nodes, w.directory, w.reserved = nodes, directory, 0
 			return false
 		}
 	}
@@ -70,7 +71,10 @@ func (w *World) Init(indexes uintptr) bool {
 }
 
 // IsReady reports whether Init was called with success.
-func (w *World) IsReady() bool { return w.nodes != 0 }
+func (w *World) IsReady() bool { return w.reserved != 0 }
+
+// ReadAsNull has Find work before Init, which finds nothing: zero is memory of 16 bytes that stays zero.
+func (w *World) ReadAsNull(zero sys.Addr) { w.nodes, w.directory = zero, zero }
 
 // Close gives back all memory of types, fields and tables. Nobody may use anything of the world any more.
 func (w *World) Close() {
