@@ -23,15 +23,18 @@ const (
 )
 
 func (mode Mode) String() string {
-	if mode < Enabled || mode > Disabled {
+	if !mode.isKnown() {
 		return "unknown mode"
 	}
 	return [...]string{"enabled", "manual", "disabled"}[mode]
 }
 
-// SetMode sets the mode. A collection that is going on in slices stands still while the heap is Disabled.
+func (mode Mode) isKnown() bool { return mode >= Enabled && mode <= Disabled }
+
+// SetMode sets the mode. A collection that is going on in slices stands still while the heap is Disabled. What is no
+// mode changes nothing.
 func (h *Heap) SetMode(mode Mode) {
-	if mode >= Enabled && mode <= Disabled {
+	if mode.isKnown() {
 		h.mode.Store(int32(mode))
 	}
 }
@@ -88,6 +91,9 @@ type cycle struct {
 // OnCollect has f called after each collection, by the goroutine that made it, while that is no mutator. f may allocate
 // through Do, but not collect: it would be called again.
 func (h *Heap) OnCollect(f func(Collection)) {
+	if f == nil {
+		return
+	}
 	h.pausesMu.Lock()
 	h.observer = append(h.observer, f)
 	h.pausesMu.Unlock()
@@ -277,7 +283,7 @@ func (h *Heap) endCycle() Collection {
 	h.pausesMu.Lock()
 	h.pauses.count(&at)
 	h.pausesMu.Unlock()
-	h.reportDifferences()
+	h.takeDifferences()
 	return at
 }
 
@@ -286,8 +292,12 @@ func (h *Heap) tell(c Collection) {
 	h.startFinalizers()
 	h.arm()
 	h.pausesMu.Lock()
-	observers := h.observer
+	observers, wrong := h.observer, h.wrong
+	h.wrong = nil
 	h.pausesMu.Unlock()
+	for _, e := range wrong {
+		h.options.verify(e)
+	}
 	for _, f := range observers {
 		f(c)
 	}

@@ -1,6 +1,8 @@
 package managed
 
 import (
+	"reflect"
+	"runtime"
 	"unsafe"
 
 	core "granary/internal/core/gc"
@@ -66,7 +68,8 @@ func (h *Heap) setFinalizer(object sys.Addr, f func(*Mutator, sys.Addr), order O
 	return nil
 }
 
-// takeFinalizer takes the next one that may run. The object is a root as long as it is the mutator's finalizing.
+// takeFinalizer takes the next one that may run. The object is a root as long as it is one of the mutator's
+// finalizing.
 func (m *Mutator) takeFinalizer() func(*Mutator, sys.Addr) {
 	h := m.heap
 	h.finalMu.Lock()
@@ -75,7 +78,7 @@ func (m *Mutator) takeFinalizer() func(*Mutator, sys.Addr) {
 	if !ok {
 		return nil
 	}
-	m.finalizing = object
+	m.finalizing = append(m.finalizing, object)
 	f := h.finalizers.functions[number]
 	delete(h.finalizers.functions, number)
 	h.finalizers.run++
@@ -85,32 +88,69 @@ func (m *Mutator) takeFinalizer() func(*Mutator, sys.Addr) {
 // RunFinalizers runs the finalizers that may run, and returns how many. They are usually run by a goroutine of the
 // heap: see WithManualFinalizers.
 func (m *Mutator) RunFinalizers() int {
-	was := m.finalizing
-	defer func() { m.finalizing = was }()
 	count := 0
-	for ; ; count++ {
-		f := m.takeFinalizer()
-		if f == nil {
-			return count
-		}
-		f(m, m.finalizing)
-		m.finalizing = was
-		m.Safepoint()
+	for m.runFinalizer() {
+		count++
 	}
+	return count
+}
+
+// runFinalizer runs a finalizer that may run, and reports whether there was one.
+func (m *Mutator) runFinalizer() bool {
+	outer := len(m.finalizing) // those whose finalizers called this
+	defer func() { m.finalizing = m.finalizing[:outer] }()
+	f := m.takeFinalizer()
+	if f == nil {
+		return false
+	}
+	f(m, m.finalizing[outer])
+	m.finalizing = m.finalizing[:outer]
+	m.Safepoint()
+	return true
 }
 
 // startFinalizers starts a goroutine that runs the finalizers that are ready, if there is none.
 func (h *Heap) startFinalizers() {
-	if h.options.manual || h.core.ReadyCount() == 0 || !h.running.CompareAndSwap(false, true) {
+	if h.options.manual || h.core.ReadyCount() == 0 || h.closing.Load() != 0 ||
+		!h.running.CompareAndSwap(false, true) {
 		return
 	}
-	go func() {
-		h.Do(func(m *Mutator) { m.RunFinalizers() }) // of a closed heap none run
+	go h.runFinalizers()
+}
+
+// runFinalizers is the goroutine that runs finalizers until none is ready, or Close waits for it.
+func (h *Heap) runFinalizers() {
+	h.atWork.Lock()
+	defer func() { // a finalizer may end the goroutine
 		h.running.Store(false)
+		h.atWork.Unlock()
 		if h.usable() {
 			h.startFinalizers() // some may have come just now
 		}
 	}()
+	h.Do(func(m *Mutator) { // of a closed heap none run
+		for h.closing.Load() == 0 && m.runFinalizer() {
+		}
+	})
+}
+
+// isFinalizing reports whether the caller was called by a finalizer in the goroutine that runs them.
+func isFinalizing() bool {
+	own := runtime.FuncForPC(reflect.ValueOf((*Heap).runFinalizers).Pointer()).Name()
+	var at [64]uintptr
+	for skip := 1; ; skip += len(at) - 1 {
+		n := runtime.Callers(skip, at[:])
+		frames := runtime.CallersFrames(at[:n])
+		for more := n != 0; more; {
+			var frame runtime.Frame
+			if frame, more = frames.Next(); frame.Function == own {
+				return true
+			}
+		}
+		if n < len(at) {
+			return false
+		}
+	}
 }
 
 // ReadyFinalizers is the number of finalizers that may run.

@@ -243,7 +243,7 @@ func (r handleRef) generation() uint32 { return uint32(r >> handleGeneration) }
 
 // find is the entry of a handle, nil if it was freed.
 func (hd Handle[T]) find() (*uintptr, *handleState) {
-	if hd.ref == 0 || hd.heap.closed.Load() {
+	if hd.ref == 0 || !hd.heap.usable() {
 		return nil, nil
 	}
 	word, state := hd.heap.handleTable(hd.ref.isWeak()).entry(hd.ref.index())

@@ -14,7 +14,7 @@ import (
 
 // Heap is a managed heap of its own: objects of one know nothing of another's. All methods may be called by any
 // goroutine, but those that collect not by one that is a running mutator of this heap: it would wait for itself
-// (Mutator has the same methods). Only New makes a heap that is usable.
+// (Mutator has the same methods). Only New makes a heap that is usable. The zero Heap is one that is closed.
 //
 //	field             written by
 //	const fields      New
@@ -28,8 +28,8 @@ import (
 //	finalizers        whoever holds finalMu
 //	pauses            whoever holds pausesMu
 //
-// Locks are taken in this order: collecting, then one of the others, which are never held together but for rootsMu over
-// handleTable.mu. Mutators take collecting only while they are away.
+// Locks are taken in this order: atWork, collecting, then one of the others, which are never held together but for
+// rootsMu over handleTable.mu. Mutators take collecting only while they are away.
 type Heap struct {
 	core  *core.Heap     // const
 	slots unsafe.Pointer // const
@@ -41,8 +41,8 @@ type Heap struct {
 	slice       atomic.Int64  // nanoseconds of a slice of automatic collections, 0: they are not incremental
 	begun       atomic.Uint64 // collections
 	collections atomic.Uint64 // of them, those that have ended
-	closed      atomic.Bool
-	armed       atomic.Bool // a tick is to come
+	open        atomic.Bool   // from New to Close
+	armed       atomic.Bool   // a tick is to come
 
 	world world
 
@@ -63,13 +63,16 @@ type Heap struct {
 
 	finalMu    sync.Mutex
 	finalizers finalizers
-	running    atomic.Bool // a goroutine runs finalizers
+	running    atomic.Bool  // a goroutine runs finalizers
+	atWork     sync.Mutex   // held by that goroutine
+	closing    atomic.Int32 // Close waits for it to end
 
 	wrappers wrapperCounts
 
 	pausesMu sync.Mutex
 	pauses   pauses
 	observer []func(Collection) // under pausesMu
+	wrong    []*VerifyError     // that nobody was told of; under pausesMu
 }
 
 // heaps are those that are open, and those that were closed, whose addresses nobody else gets.
@@ -104,6 +107,7 @@ func New(opts ...Option) (*Heap, error) {
 		}
 	}
 	h.startTypes()
+	h.open.Store(true)
 	setOpen(func(open []*Heap) []*Heap { return append(open, h) })
 	if o.verify != nil {
 		barriers.Add(barrierVerify)
@@ -140,9 +144,25 @@ func find(addr uintptr) *Heap {
 // Name is what WithName said.
 func (h *Heap) Name() string { return h.options.name }
 
-// Close gives all memory of the heap back, without running finalizers. Objects of it must not be used any more. It
-// returns ErrMutators, and does nothing, if goroutines are attached. A second Close does nothing.
+// Close gives all memory of the heap back, without running finalizers: it waits for the one that the heap's goroutine
+// runs just now, and for no other. Objects of the heap must not be used any more. It returns ErrMutators, and does
+// nothing, if goroutines are attached, or a finalizer calls it. A second Close does nothing.
 func (h *Heap) Close() error {
+	if isFinalizing() {
+		return ErrMutators
+	}
+	h.closing.Add(1)
+	h.atWork.Lock()
+	err := h.close()
+	h.atWork.Unlock()
+	if h.closing.Add(-1); err != nil {
+		h.startFinalizers()
+	}
+	return err
+}
+
+// close is Close while no goroutine of the heap runs finalizers.
+func (h *Heap) close() error {
 	h.collecting.Lock()
 	defer h.collecting.Unlock()
 	w := &h.world
@@ -151,7 +171,7 @@ func (h *Heap) Close() error {
 		w.mu.Unlock()
 		return ErrMutators
 	}
-	first := h.closed.CompareAndSwap(false, true)
+	first := h.open.CompareAndSwap(true, false)
 	w.mu.Unlock()
 	if !first {
 		return nil
@@ -173,7 +193,7 @@ func (h *Heap) Close() error {
 }
 
 // usable reports whether the heap is still open.
-func (h *Heap) usable() bool { return !h.closed.Load() }
+func (h *Heap) usable() bool { return h.open.Load() }
 
 const tickInterval = core.SweepNanoseconds * time.Nanosecond
 

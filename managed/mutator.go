@@ -18,8 +18,9 @@ type Mutator struct {
 	state atomic.Uint32
 
 	cache      core.Cache // while it runs, from its first allocation on; else 0
-	finalizing sys.Addr   // the object whose finalizer it runs: a root
+	finalizing []sys.Addr // the objects whose finalizers it runs, the innermost last: roots
 	index      int        // in world.mutators; under world.mu
+	ofDo       bool       // const: Do made it, and uses it again
 
 	quick [quickTypes]quickType
 }
@@ -30,7 +31,7 @@ func (h *Heap) Attach() (*Mutator, error) {
 	m := &Mutator{heap: h}
 	w := &h.world
 	w.mu.Lock()
-	if h.closed.Load() {
+	if !h.usable() {
 		w.mu.Unlock()
 		return nil, ErrClosed
 	}
@@ -41,9 +42,10 @@ func (h *Heap) Attach() (*Mutator, error) {
 	return m, nil
 }
 
-// Detach ends it. The Mutator must not be used any more.
+// Detach ends what Attach made: the Mutator must not be used any more. It does nothing to one that Do made, which ends
+// with Do's function.
 func (m *Mutator) Detach() {
-	if m.heap == nil {
+	if m.heap == nil || m.ofDo {
 		return
 	}
 	m.leave()
@@ -83,7 +85,7 @@ func (h *Heap) takeIdle() (*Mutator, error) {
 	w := &h.world
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if h.closed.Load() {
+	if !h.usable() {
 		return nil, ErrClosed
 	}
 	if last := len(w.idle) - 1; last >= 0 {
@@ -91,7 +93,7 @@ func (h *Heap) takeIdle() (*Mutator, error) {
 		w.idle = w.idle[:last]
 		return m, nil
 	}
-	m := &Mutator{heap: h, index: len(w.mutators)}
+	m := &Mutator{heap: h, index: len(w.mutators), ofDo: true}
 	w.mutators = append(w.mutators, m)
 	return m, nil
 }
@@ -107,8 +109,12 @@ func (m *Mutator) Safepoint() {
 }
 
 // Blocking calls f, which may wait for as long as it likes, and must not touch objects of the heap: collections do not
-// wait for this mutator meanwhile.
+// wait for this mutator meanwhile. f may call Blocking again, and what collects.
 func (m *Mutator) Blocking(f func()) {
+	if m.state.Load() == stateAway { // f is called inside of another Blocking
+		f()
+		return
+	}
 	m.leave()
 	defer m.enter()
 	f()

@@ -66,7 +66,13 @@ func WithOffsets(offsets ...int) Option {
 func WithTicker(on bool) Option { return func(o *options) { o.ticker = on } }
 
 // WithMode sets the mode that the heap begins with: see Heap.SetMode.
-func WithMode(mode Mode) Option { return func(o *options) { o.mode = mode } }
+func WithMode(mode Mode) Option {
+	return func(o *options) {
+		if mode.isKnown() {
+			o.mode = mode
+		}
+	}
+}
 
 // WithTimeSlice makes automatic collections incremental, in slices of this length: see Heap.SetTimeSlice.
 func WithTimeSlice(slice time.Duration) Option { return func(o *options) { o.slice = max(slice, 0) } }

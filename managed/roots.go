@@ -22,7 +22,7 @@ type rootRange struct {
 // inside of which, it is. The memory lies outside of the Go heap, and is valid until RemoveRange; a collection reads it
 // while the mutators stand, so only they may write there. The start is rounded up to a multiple of 8.
 func (h *Heap) AddRange(start unsafe.Pointer, bytes uintptr) error {
-	if h.closed.Load() {
+	if !h.usable() {
 		return ErrClosed
 	}
 	from := sys.Addr(sys.AlignUp(uintptr(start), wordBytes))
@@ -61,8 +61,8 @@ func (h *Heap) markRoots() {
 	h.world.mu.Lock()
 	defer h.world.mu.Unlock()
 	for _, m := range h.world.mutators {
-		if m.finalizing != 0 {
-			h.core.MarkAddress(uintptr(m.finalizing))
+		for _, object := range m.finalizing {
+			h.core.MarkAddress(uintptr(object))
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (h *Heap) NewStack(words int) (*Stack, error) {
 	if words <= 0 || words > mostBytes/int(wordBytes) {
 		return nil, ErrSize
 	}
-	if h.closed.Load() {
+	if !h.usable() {
 		return nil, ErrClosed
 	}
 	bytes := uintptr(words) * wordBytes

@@ -45,8 +45,8 @@ func (h *Heap) verifyRoots() {
 	h.drain(0)
 }
 
-// reportDifferences tells the program what was found wrong, when its mutators run again.
-func (h *Heap) reportDifferences() {
+// takeDifferences keeps what was found wrong until no lock is held, so that the program may be told.
+func (h *Heap) takeDifferences() {
 	if h.options.verify == nil {
 		return
 	}
@@ -61,6 +61,8 @@ func (h *Heap) reportDifferences() {
 		}
 	}
 	if found != nil {
-		h.options.verify(found)
+		h.pausesMu.Lock()
+		h.wrong = append(h.wrong, found)
+		h.pausesMu.Unlock()
 	}
 }
