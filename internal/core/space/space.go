@@ -19,6 +19,7 @@ const (
 	commitLeast    = 1 << 20
 	commitMost     = 16 << 20
 	leastRange     = 16 << 20
+	lineBytes      = 64 // of the processor's caches
 	metaGranules   = 4
 	ownerBytes     = 2
 	ageBytes       = 4
@@ -69,26 +70,27 @@ type Run struct {
 type Space struct {
 	Base sys.Addr // const: the first granule
 
-	committed   uintptr // granules that may be touched; only grows; read without a lock
-	frontier    uintptr // first granule never used; under lock
-	total       uintptr // granules in the range; const but for GiveTail, then what is committed
-	records     sys.Addr
-	recordBytes uintptr // const
+	committed     uintptr // granules that may be touched; only grows; read without a lock
+	total         uintptr // granules in the range; const but for GiveTail, then what is committed
+	records       sys.Addr
+	recordBytes   uintptr  // const
+	reserved      sys.Addr // const: what Destroy needs
+	reservedBytes uintptr
+	_             [lineBytes]byte // what every free reads is in no line with what whoever takes a run writes
 
 	lock     uint32
 	growLock uint32
+	frontier uintptr // first granule never used; under lock
 
 	free [2]bins // of dirty and of clean runs; under lock
 
-	reserved      sys.Addr // const: what Destroy needs
-	reservedBytes uintptr
-	metaNext      sys.Addr // next free byte for tables; under growLock
-	metaEnd       uintptr
-	metaUsed      uintptr
-	recordsUpTo   uintptr // bytes of records committed; under growLock
-	agesUpTo      uintptr // bytes of the age table committed; under growLock
-	ownersUpTo    uintptr // bytes of the owner table committed; under growLock
-	tail          uintptr // after GiveTail: granules that the range may still grow to; under growLock
+	metaNext    sys.Addr // next free byte for tables; under growLock
+	metaEnd     uintptr
+	metaUsed    uintptr
+	recordsUpTo uintptr // bytes of records committed; under growLock
+	agesUpTo    uintptr // bytes of the age table committed; under growLock
+	ownersUpTo  uintptr // bytes of the owner table committed; under growLock
+	tail        uintptr // after GiveTail: granules that the range may still grow to; under growLock
 
 	dirtyGranules uintptr // under lock, as the counts below
 	usedGranules  uintptr
