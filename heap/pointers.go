@@ -11,7 +11,7 @@ import (
 // PointerError says that a type cannot lie outside of the Go heap, because the collector would not see its pointers.
 type PointerError struct {
 	Type  reflect.Type
-	Field string       // the path to the first pointer, "" if the type itself is one
+	Field string       // where the first pointer is: "field Next, element"; "" if the type itself is one
 	Kind  reflect.Type // what is there
 }
 

@@ -33,7 +33,7 @@ var (
 // PointerError says that a type cannot lie in the managed heap, because Go's collector would not see its pointers.
 type PointerError struct {
 	Type  reflect.Type
-	Field string       // the path to the first Go pointer, "" if the type itself is one
+	Field string       // where the first Go pointer is: "field Next, element"; "" if the type itself is one
 	Kind  reflect.Type // what is there
 }
 
