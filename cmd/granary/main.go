@@ -62,6 +62,16 @@ func newRootCommand() *cobra.Command {
 	root.SetFlagErrorFunc(usageError)
 	root.AddCommand(newRunCommand(), newReportCommand(), newCompareCommand(), newBenchCommand(),
 		newSizesCommand(), newVersionCommand(), newEnvironmentTopic())
+	for _, command := range root.Commands() {
+		if check := command.Args; check != nil {
+			command.Args = func(command *cobra.Command, arguments []string) error {
+				if err := check(command, arguments); err != nil {
+					return usageError(command, err)
+				}
+				return nil
+			}
+		}
+	}
 	return root
 }
 

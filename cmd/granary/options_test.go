@@ -169,6 +169,9 @@ func TestCommandLinesThatMakeNoSense(t *testing.T) {
 	invocation{}.run(t, command, "python3").want(t, 2,
 		"granary: there is no command \"python3\"; to run a program: granary run -- python3\n")
 	invocation{}.run(t, command, "version", "--nonsense").want(t, 2, "unknown flag: --nonsense")
+	invocation{}.run(t, command, "version", "now").want(t, 2, "See: granary version --help")
+	invocation{}.run(t, command, "bench", "pair_64").want(t, 2, "See: granary bench --help")
+	invocation{}.run(t, command, "sizes").want(t, 2, "which size?")
 	if result := (invocation{}).run(t, command); !strings.Contains(result.stdout, "granary run -- ") {
 		t.Errorf("without arguments: %q, want the help", result.stdout)
 	}

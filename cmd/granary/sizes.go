@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"sort"
@@ -40,8 +41,10 @@ func newSizesCommand() *cobra.Command {
 			"close by\ntakes much less. N may end in K, M or G for KiB, MiB and GiB.\n\n" +
 			"  granary sizes 4096          a block and a byte, so two blocks, if inner addresses count\n" +
 			"  granary sizes --header 16 1000   for arrays with a header of 16 bytes",
-		Args: cobra.MinimumNArgs(1),
 		RunE: func(command *cobra.Command, arguments []string) error {
+			if len(arguments) == 0 {
+				return usageError(command, errors.New("which size? give a number of bytes, or several"))
+			}
 			if header < 0 || header > largestSize {
 				return usageError(command, fmt.Errorf("a header of %d bytes makes no sense", header))
 			}
