@@ -249,6 +249,8 @@ bool granary_gc_has_time_limit(uint64_t *nanoseconds);
 void granary_gc_plan_slices(void);
 void granary_gc_slice_soon(size_t bytes);
 bool granary_gc_writes_start(void);
+void granary_gc_writes_end(const char *why);
+const char *granary_gc_writes_name(void);
 bool granary_gc_writes_take(void (*see)(uintptr_t page));
 bool granary_gc_writes_take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages);
 bool granary_gc_protect(uint64_t deadline);

@@ -34,6 +34,7 @@ static struct {
 } rounds;
 
 static _Atomic bool is_on;
+static const char *end_reason; /* why the account ended; NULL: told, or it did not */
 
 bool granary_gc_is_incremental(void) { return atomic_load_explicit(&is_on, memory_order_relaxed); }
 
@@ -43,12 +44,30 @@ void GC_enable_incremental(void)
     if (granary_gc_is_incremental() || GC_find_leak != 0)
         return;
     bool took = granary_gc_lock();
-    if (granary_gc_writes_start())
+    bool starts = granary_gc_writes_start();
+    if (starts)
         atomic_store(&is_on, true);
+    if (starts && granary_gc_options.print_stats)
+        granary_gc_log("granary: written pages are known by %s\n", granary_gc_writes_name());
     else if (granary_gc_options.print_stats)
-        granary_gc_log("granary: the kernel keeps no account of writes (it needs Linux 6.7 and userfaultfd): "
-                       "all collections are full\n");
+        granary_gc_log("granary: the kernel keeps no account of writes (by userfaultfd, from Linux 6.7 on, or by "
+                       "soft-dirty bits and a /proc that can be written): all collections are full\n");
     granary_gc_unlock(took);
+}
+
+/* The account cannot be kept any more. A collection that is under way finds that out as it asks for it. */
+void granary_gc_writes_end(const char *why)
+{
+    atomic_store(&is_on, false);
+    end_reason = why;
+}
+
+/* Once, while the world goes on: whoever reads the log may be a thread of the program. */
+static void tell_end(void)
+{
+    if (end_reason != NULL && granary_gc_options.print_stats)
+        granary_gc_log("granary: %s: all collections are full from now on\n", end_reason);
+    end_reason = NULL;
 }
 
 int GC_is_incremental_mode(void) { return granary_gc_is_incremental(); }
@@ -145,6 +164,7 @@ void granary_gc_plan_slices(void)
 {
     uint64_t limit;
     struct gc_core_stats stats;
+    tell_end();
     if (!granary_gc_has_time_limit(&limit))
         return;
     core_gc_read_stats(&stats);

@@ -1,121 +1,86 @@
 /* Which pages of the heap the program has written to since the last look.
  *
- * The kernel keeps the account (Linux 6.7): pages of the range are write-protected through userfaultfd in its
- * asynchronous mode, in which the first write to a page, be it the program's or a system call's, makes no signal and no
- * error, only a note; the PAGEMAP_SCAN call reads the notes and protects anew. On other kernels there is no account,
- * and collections look at everything: pages are never protected in a way that the program could notice. */
+ * The kernel keeps the account, in one of two ways; the first that works here is used for good:
+ *
+ *   writes_faults.c   userfaultfd's asynchronous write protection (Linux 6.7): of the heap alone, read and begun anew
+ *                     page by page
+ *   writes_soft.c     soft-dirty bits (Linux 3.17, where they are compiled in): of the whole process at once
+ *
+ * With neither there is no account, and collections look at everything: pages are never protected in a way that the
+ * program, or a system call, could notice. */
 #include "collector.h"
+#include "writes.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <linux/userfaultfd.h>
-#include <sys/ioctl.h>
-#include <sys/syscall.h>
-#include <unistd.h>
+#include <pthread.h>
+#include <stddef.h>
 
-#ifndef UFFD_USER_MODE_ONLY
-#define UFFD_USER_MODE_ONLY 1
-#endif
+static const struct gc_writes_way *way;
 
-/* As in the kernel's headers from 6.7 on. */
-enum { FEATURE_WP_UNPOPULATED = 1 << 13, FEATURE_WP_ASYNC = 1 << 15 };
-enum { SCAN_PROTECT_WRITTEN = 1 << 0, SCAN_CHECK_ASYNC = 1 << 1, PAGE_IS_WRITTEN = 1 << 1 };
-
-struct written_region {
-    uint64_t start, end, categories;
+/* What the program has, which must not notice: errno; and a thread that is to be cancelled must not end here, where files
+ * are opened and read. */
+struct outside {
+    int error, cancel_state;
 };
 
-struct scan {
-    uint64_t size, flags, start, end, walk_end, regions, region_count, max_pages;
-    uint64_t category_inverted, category_mask, category_anyof_mask, return_mask;
-};
-#define SCAN_CALL _IOWR('f', 16, struct scan)
-
-static int faults = -1, pagemap = -1;
-static pid_t owner; /* the process whose pages are watched: a child of a fork starts anew */
-static uintptr_t watched_low, watched_high;
-
-static void stop_watching(void)
+static struct outside enter(void)
 {
-    if (faults >= 0)
-        close(faults);
-    if (pagemap >= 0)
-        close(pagemap);
-    faults = pagemap = -1;
+    struct outside outside = {.error = errno};
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &outside.cancel_state);
+    return outside;
 }
 
-static bool watch(uintptr_t low, uintptr_t high)
+static void leave(struct outside outside)
 {
-    faults = (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY);
-    pagemap = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
-    if (faults < 0 || pagemap < 0)
-        return false;
-    struct uffdio_api api = {.api = UFFD_API, .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED};
-    if (ioctl(faults, UFFDIO_API, &api) != 0)
-        return false;
-    struct uffdio_register range = {.range = {low, high - low}, .mode = UFFDIO_REGISTER_MODE_WP};
-    if (ioctl(faults, UFFDIO_REGISTER, &range) != 0)
-        return false;
-    watched_low = low;
-    watched_high = high;
-    owner = granary_gc_process();
-    return true;
+    pthread_setcancelstate(outside.cancel_state, NULL);
+    errno = outside.error;
 }
 
 bool granary_gc_writes_start(void)
 {
-    int saved = errno;
-    if (faults >= 0 && owner != granary_gc_process())
-        stop_watching(); /* its parent's */
-    bool watching = faults >= 0
-                    || watch((uintptr_t)GC_least_plausible_heap_addr, (uintptr_t)GC_greatest_plausible_heap_addr);
-    if (!watching)
-        stop_watching();
-    errno = saved;
-    return watching;
+    static const struct gc_writes_way *const ways[] = {&granary_gc_writes_by_faults, &granary_gc_writes_by_soft_dirty};
+    uintptr_t low = (uintptr_t)GC_least_plausible_heap_addr, high = (uintptr_t)GC_greatest_plausible_heap_addr;
+    struct outside outside = enter();
+    bool started = way != NULL && way->start(low, high);
+    for (size_t i = 0; way == NULL && i < sizeof ways / sizeof ways[0]; i++) {
+        started = ways[i]->start(low, high);
+        if (started)
+            way = ways[i];
+    }
+    leave(outside);
+    return started;
+}
+
+const char *granary_gc_writes_name(void) { return way == NULL ? "nothing" : way->name; }
+
+static bool take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages, bool in_one_go)
+{
+    uintptr_t start = *from;
+    *from = 0;
+    if (way == NULL)
+        return false;
+    struct outside outside = enter();
+    bool known = way->take_some(start, from, see, pages, in_one_go);
+    leave(outside);
+    return known;
 }
 
 /* Calls see for pages of the heap that were written to since the last call, the first ones from *from on, counts them,
- * and has *from say where to go on, 0 at the end. false: nobody knows, all of them may have been. */
+ * and has *from say where to go on, 0 at the end. false: nobody knows, all of them may have been. Where see is not NULL
+ * the world stands. */
 bool granary_gc_writes_take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pages)
 {
-    enum { REGIONS = 256, PAGES = 512 };
-    static struct written_region regions[REGIONS]; /* one collection at a time */
-    /* No further than there are blocks: the kernel would make page tables to note that the rest is not written. */
-    uintptr_t end = core_gc_end() < watched_high ? core_gc_end() : watched_high;
-    uintptr_t start = *from < watched_low ? watched_low : *from;
-    *from = 0;
-    if (faults < 0 || owner != granary_gc_process())
-        return false;
-    if (start >= end)
-        return true;
-    int saved = errno;
-    struct scan scan = {
-        .size = sizeof scan, .flags = SCAN_PROTECT_WRITTEN | SCAN_CHECK_ASYNC, .start = start, .end = end,
-        .regions = (uintptr_t)regions, .region_count = REGIONS, .max_pages = PAGES, .category_mask = PAGE_IS_WRITTEN,
-        .return_mask = PAGE_IS_WRITTEN,
-    };
-    int count = ioctl(pagemap, SCAN_CALL, &scan);
-    errno = saved;
-    if (count < 0 || scan.walk_end <= start)
-        return false;
-    for (int i = 0; i < count; i++)
-        for (uintptr_t page = regions[i].start; page < regions[i].end; page += GC_BLOCK_BYTES, ++*pages)
-            if (see != NULL)
-                see(page);
-    if (scan.walk_end < end)
-        *from = scan.walk_end;
-    return true;
+    return take_some(from, see, pages, false);
 }
 
-/* All of them. */
+/* All of them; marking ends before the world goes on. */
 bool granary_gc_writes_take(void (*see)(uintptr_t page))
 {
     uintptr_t from = 0;
     unsigned pages = 0;
     bool known;
     do
-        known = granary_gc_writes_take_some(&from, see, &pages);
+        known = take_some(&from, see, &pages, true);
     while (known && from != 0);
     return known;
 }
