@@ -4,6 +4,7 @@
 #   make run       set up, build, run a real program on Granary and print its report
 #   make test      set up, build, run every test that takes seconds
 #   make test-programs   the long tests on real programs as well
+#   make test-kernel     libgc.so.1's incremental mode under Debian 12's own kernel, in a virtual machine
 #   make bench     the benchmark against the peers (CSV=FILE keeps the rows)
 #   make install PREFIX=/usr/local
 
@@ -16,6 +17,9 @@ PKG_BENCH    = libjemalloc2 libtcmalloc-minimal4 libmimalloc2.0
 # only for make test-programs
 PKG_LONG     = nodejs postgresql nginx-light apache2-utils ffmpeg default-jdk-headless chromium \
                wine64 binutils-mingw-w64-x86-64 asymptote macaulay2 lilypond nix-bin
+# only for make test-kernel; the kernels are unpacked below the build folder, not installed
+PKG_KERNEL   = qemu-system-x86
+KERNELS      = linux-image-cloud-amd64
 
 PACKAGES     = $(PKG_BUILD) $(PKG_TEST) $(PKG_PROGRAMS) $(PKG_BENCH)
 
@@ -29,7 +33,8 @@ CC      := gcc
 VERSION := 0.1.0
 
 .DEFAULT_GOAL := all
-.PHONY: all setup setup-long lib cli run test test-targets vet-targets test-windows test-programs bench install clean
+.PHONY: all setup setup-long setup-kernel lib cli run test test-targets vet-targets test-windows test-programs \
+        test-kernel bench install clean
 
 all: lib cli
 
@@ -38,6 +43,9 @@ setup:
 	@sh tools/setup.sh $(PACKAGES)
 setup-long: setup
 	@sh tools/setup.sh $(PKG_LONG)
+setup-kernel: setup
+	@sh tools/setup.sh $(PKG_KERNEL)
+	@sh tools/kernels/fetch.sh $(B)/kernels $(KERNELS)
 
 include clib/build.mk
 
@@ -109,6 +117,10 @@ test-programs: setup-long all
 	$(GO) run ./examples/cache && $(GO) run ./examples/cache -go
 	$(MAKE) vet-targets
 	$(MAKE) test-windows
+
+# Emulated, not run by the processor itself: it takes some minutes.
+test-kernel: setup-kernel lib
+	GRANARY_BUILD=$(CURDIR)/$(B) $(GO) test -v -timeout 60m -count=1 -tags kernels ./tools/kernels
 
 bench: setup all
 	$(B)/granary bench $(if $(CSV),--csv $(CSV))
