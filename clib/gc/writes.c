@@ -17,8 +17,8 @@
 
 static const struct gc_writes_way *way;
 
-/* What the program has, which must not notice: errno; and a thread that is to be cancelled must not end here, where files
- * are opened and read. */
+/* What the program has, which must not notice: errno; and a thread that is to be cancelled must not end here, where
+ * files are opened and read. */
 struct outside {
     int error, cancel_state;
 };

@@ -126,7 +126,8 @@ static bool make_room(uintptr_t low, uintptr_t high)
 static bool probe(uintptr_t low, uintptr_t high)
 {
     int fd = sysconf(_SC_PAGESIZE) == PAGE_BYTES ? open_pagemap() : -1;
-    bool works = fd >= 0 && are_free_to_use(fd) && make_room(low, high) && sees_write(fd, false) && sees_write(fd, true);
+    bool works = fd >= 0 && are_free_to_use(fd) && make_room(low, high);
+    works = works && sees_write(fd, false) && sees_write(fd, true);
     if (fd >= 0)
         close(fd);
     soft.is_over = !works;

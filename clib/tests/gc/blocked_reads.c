@@ -1,5 +1,5 @@
-// A system call of a blocked thread writes into the heap whenever it likes, also while the world stands and written pages
-// are looked for. What only the word that it wrote leads to is not lost.
+// A system call of a blocked thread writes into the heap whenever it likes, also while the world stands and written
+// pages are looked for. What only the word that it wrote leads to is not lost.
 // library: gc
 // env: GC_ENABLE_INCREMENTAL=1
 // also: GC_PAUSE_TIME_TARGET=1

@@ -1,5 +1,5 @@
-// Soft-dirty bits that somebody else clears as well are left to him, and nothing is lost by it: he has cleared them before
-// the mode is asked for, or while it is on.
+// Soft-dirty bits that somebody else clears as well are left to him, and nothing is lost by it: he has cleared them
+// before the mode is asked for, or while it is on.
 // library: gc
 // also: CLEAR_FIRST=1
 // only: granary

@@ -1,6 +1,6 @@
 // Partial collections know what was written, whoever wrote it: the program, a system call, another process, the child
-// of a fork, a program that has closed every descriptor, one whose first thread has ended, a thread that is cancelled, one
-// whose bits another one clears.
+// of a fork, a program that has closed every descriptor, one whose first thread has ended, one whose bits another one
+// clears.
 // library: gc
 // env: GC_ENABLE_INCREMENTAL=1
 // also: GC_PAUSE_TIME_TARGET=1
@@ -109,25 +109,6 @@ static void clear_bits(void)
     close(fd);
 }
 
-/* A thread that was cancelled ends at a call of its own, and not in a collection. */
-static void *work_cancelled(void *reached)
-{
-    pthread_cancel(pthread_self());
-    try(plainly);
-    *(int *)reached = 1;
-    pthread_testcancel();
-    return NULL;
-}
-
-static void cancel(void)
-{
-    pthread_t thread;
-    int reached = 0;
-    void *result;
-    CHECK(pthread_create(&thread, NULL, work_cancelled, &reached) == 0 && pthread_join(thread, &result) == 0);
-    CHECK(reached && result == PTHREAD_CANCELED);
-}
-
 static void *rest(void *first)
 {
     CHECK(pthread_join(*(pthread_t *)first, NULL) == 0);
@@ -156,7 +137,6 @@ int main(void)
     try(by_system_call);
     try(from_outside);
     try(after_swapping_out);
-    cancel();
     in_child();
     syscall(SYS_close_range, 3, 1000, 0);
     CHECK(pipe(queue) == 0);
