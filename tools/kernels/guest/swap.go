@@ -48,8 +48,8 @@ func swapOn() error {
 	return nil
 }
 
-// swapHeader is the first page of a swap area: version 1 behind 1024 bytes for a loader, the number of the last page, no
-// bad pages; the magic word at the end.
+// swapHeader is the first page of a swap area: behind 1024 bytes for a loader version 1 and the number of the last
+// page, no bad pages; the magic word at the end.
 func swapHeader() []byte {
 	header := make([]byte, pageBytes)
 	binary.LittleEndian.PutUint32(header[1024:], 1)
