@@ -29,9 +29,9 @@ func procUnpin()
 // Alloc and Free do not look for room on the stack (nosplit), which saves some 7 % of a pair: they need little, and
 // what they call looks for itself.
 
-// mustExist panics for a nil Heap, as the use of any nil pointer does. Under the pin the same fault would end the
-// process, and no recover could help.
-func (h *Heap) mustExist() { _ = h.slots }
+// isMade is asked before the pin: of a nil Heap it panics, as the use of any nil pointer does, and a zero one has no
+// slots. Under the pin a fault would end the process, and no recover could help.
+func (h *Heap) isMade() bool { return h.slots != nil }
 
 // owner is the cache in the slot, loaded once: drain may exchange it for 0 at any moment, and then waits until the
 // goroutine is no longer pinned.
@@ -41,9 +41,8 @@ func (s *slot) owner() core.Cache { return core.Cache(atomic.LoadUintptr((*uintp
 //
 //go:nosplit
 func (h *Heap) Alloc(size int) (unsafe.Pointer, error) {
-	if uint(size) <= core.SmallMaxBytes {
-		h.mustExist()
-		if id := procPin(); uint(id) < uint(h.count) {
+	if uint(size) <= core.SmallMaxBytes && h.isMade() {
+		if id := procPin(); uint(id) < slotCount {
 			s := h.slot(uintptr(id))
 			c := s.owner()
 			if s.left >= int64(size) && c != 0 {
@@ -73,8 +72,10 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 	if raceEnabled && p != nil {
 		raceRelease(block)
 	}
-	h.mustExist()
-	if id := procPin(); uint(id) < uint(h.count) {
+	if !h.isMade() {
+		return h.freeSlow(block)
+	}
+	if id := procPin(); uint(id) < slotCount {
 		s := h.slot(uintptr(id))
 		if c := s.owner(); c != 0 && s.reach.Covers(block) {
 			if bin := s.reach.BinAt(c, block); bin.Room() != 0 && bin.Accepts(s.reach.Base, block) {
@@ -90,8 +91,10 @@ func (h *Heap) Free(p unsafe.Pointer) error {
 
 // tryCalloc takes a block from the cache of the goroutine's P, 0 if there is none, and says whether it reads as zero.
 func (h *Heap) tryCalloc(size uintptr) (block sys.Addr, zero bool) {
-	h.mustExist()
-	if id := procPin(); uint(id) < uint(h.count) {
+	if !h.isMade() {
+		return 0, false
+	}
+	if id := procPin(); uint(id) < slotCount {
 		s := h.slot(uintptr(id))
 		c := s.owner()
 		if s.left >= int64(size) && c != 0 {
@@ -114,7 +117,7 @@ func (h *Heap) sampleDue(size int) (ended int64) {
 	if h.samples != nil {
 		draw, now = rand.ExpFloat64(), sys.Now()
 	}
-	if id := procPin(); uint(id) < uint(h.count) {
+	if id := procPin(); uint(id) < slotCount {
 		switch s := h.slot(uintptr(id)); {
 		case s.take(size):
 		case h.samples == nil:
@@ -130,7 +133,7 @@ func (h *Heap) sampleDue(size int) (ended int64) {
 // swapSlot puts a cache, or 0, into the slot of the goroutine's P and returns what was there.
 func (h *Heap) swapSlot(c core.Cache) core.Cache {
 	was := core.Cache(0)
-	if id := procPin(); uint(id) < uint(h.count) {
+	if id := procPin(); uint(id) < slotCount {
 		h.noteSlot(uintptr(id))
 		s := h.slot(uintptr(id))
 		s.reach = h.core.Reach()

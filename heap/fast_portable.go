@@ -30,7 +30,7 @@ func slotCache(s *slot) *uintptr { return (*uintptr)(&s.cache) }
 
 // borrow takes a cache out of a slot. cache is 0 if neither of two slots has one.
 func (h *Heap) borrow() (s *slot, c core.Cache) {
-	if h.count == 0 { // a zero Heap
+	if h.slots == nil { // a zero Heap
 		return nil, 0
 	}
 	start := shardStart()

@@ -28,7 +28,6 @@ import (
 type Heap struct {
 	core  *core.Heap     // const: place.core
 	slots unsafe.Pointer // const: empty from Close on
-	count int            // const: of slots; 0 keeps the fast paths away from a zero Heap
 
 	place   *place    // const
 	options options   // const
@@ -77,7 +76,7 @@ func New(opts ...Option) (*Heap, error) {
 		givePlace(p)
 		return nil, ErrNoMemory
 	}
-	h := &Heap{core: p.core, slots: slots, count: slotCount, place: p, options: o,
+	h := &Heap{core: p.core, slots: slots, place: p, options: o,
 		foreign: map[sys.Addr]struct{}{}, regions: map[*Region]struct{}{}}
 	switch {
 	case o.debug:
