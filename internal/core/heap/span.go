@@ -201,8 +201,8 @@ func (s *span) emptySpan() {
 }
 
 // newSpan takes a span for a class, or returns 0. No lock is held. Before the committed part grows, and whenever the
-// heap has taken much fresh memory, the blocks that wait in the shared pool and in the cache of the thread that asks are
-// sorted into their spans: one waiting block can hold a span that is otherwise empty.
+// heap has taken much fresh memory, the blocks that wait in the shared pool and in the cache of the thread that asks
+// are sorted into their spans: one waiting block can hold a span that is otherwise empty.
 func (h *Heap) newSpan(c Cache, class uintptr, info *classInfo) space.Ref {
 	if !h.mayGrow(c, uintptr(info.spanBytes)) {
 		return 0
