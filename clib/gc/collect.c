@@ -356,7 +356,9 @@ bool granary_gc_collect(const struct gc_request *request)
         return GC_call_with_gc_active(collect_active, (void *)request) != NULL;
     if (granary_gc_local.inside != 0 || granary_gc_local.self == NULL || !granary_gc_is_own_process())
         return false;
-    int saved = errno;
+    int saved = errno, cancelling;
+    /* A thread that is to be cancelled does not end in a function of the program that is called here. */
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancelling);
     bool done = granary_gc_with_registers(collect_here, (void *)request) != NULL;
     if (done) {
         granary_gc_want_helpers();
@@ -364,6 +366,7 @@ bool granary_gc_collect(const struct gc_request *request)
         if (GC_find_leak)
             granary_gc_leaks_report();
     }
+    pthread_setcancelstate(cancelling, NULL);
     errno = saved;
     return done;
 }

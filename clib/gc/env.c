@@ -1,5 +1,6 @@
 /* What the environment asks for. The variables are bdwgc's; docs/libgc.md has the table. */
 #include "collector.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -71,7 +72,7 @@ static void read_log_file(void)
     const char *file = value_of("GC_LOG_FILE");
     if (file == NULL)
         return;
-    int fd = open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+    int fd = file_open(file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC);
     if (fd < 0)
         granary_message("granary: GC_LOG_FILE=%s cannot be written: %s\n", file, strerror(errno));
     else

@@ -1,5 +1,6 @@
 /* What is mapped where. The kernel's list is read without allocating, since the world may stand. */
 #include "collector.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +31,7 @@ static bool next_line(struct lines *lines, char **line)
         memmove(lines->text, start, lines->to - lines->from);
         lines->to -= lines->from;
         lines->from = 0;
-        ssize_t n = read(lines->fd, lines->text + lines->to, sizeof lines->text - lines->to);
+        ssize_t n = file_read(lines->fd, lines->text + lines->to, sizeof lines->text - lines->to);
         if (n < 0 && errno == EINTR)
             continue;
         if (n <= 0)
@@ -79,7 +80,7 @@ bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
 {
     int saved = errno;
     bool have = false;
-    struct lines lines = {.fd = open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
+    struct lines lines = {.fd = file_open("/proc/self/maps", O_RDONLY | O_CLOEXEC)};
     char *line;
     if (lines.fd < 0)
         have = probe(address, found);
@@ -96,7 +97,7 @@ bool granary_gc_find_mapping(uintptr_t address, struct gc_mapping *found)
         break;
     }
     if (lines.fd >= 0)
-        close(lines.fd);
+        file_close(lines.fd);
     errno = saved;
     return have;
 }
@@ -108,13 +109,14 @@ void granary_gc_mark_touched(uintptr_t low, uintptr_t high)
     static uint64_t entries[PAGES]; /* one collection at a time */
     const uint64_t used = (uint64_t)3 << 62; /* in memory or swapped out */
     int saved = errno;
-    int fd = open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
+    int fd = file_open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC);
     while (low < high) {
         uintptr_t first = low / PAGE_BYTES;
         size_t pages = (high - 1) / PAGE_BYTES - first + 1;
         if (pages > PAGES)
             pages = PAGES;
-        ssize_t n = fd < 0 ? -1 : pread(fd, entries, pages * sizeof entries[0], (off_t)(first * sizeof entries[0]));
+        size_t bytes = pages * sizeof entries[0];
+        ssize_t n = fd < 0 ? -1 : file_pread(fd, entries, bytes, (off_t)(first * sizeof entries[0]));
         bool known = n == (ssize_t)(pages * sizeof entries[0]);
         for (size_t i = 0; i < pages; i++) {
             uintptr_t from = (first + i) * PAGE_BYTES;
@@ -125,7 +127,7 @@ void granary_gc_mark_touched(uintptr_t low, uintptr_t high)
         low = (first + pages) * PAGE_BYTES;
     }
     if (fd >= 0)
-        close(fd);
+        file_close(fd);
     errno = saved;
 }
 
@@ -135,10 +137,10 @@ size_t granary_gc_read_carefully(void *to, uintptr_t from, size_t bytes)
     struct iovec here = {to, bytes}, there = {(void *)from, bytes};
     ssize_t n = process_vm_readv(granary_gc_process(), &here, 1, &there, 1, 0);
     if (n < 0 && errno != EFAULT) { /* the call is not allowed here */
-        int fd = open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
-        n = fd < 0 ? -1 : pread(fd, to, bytes, (off_t)from);
+        int fd = file_open("/proc/self/mem", O_RDONLY | O_CLOEXEC);
+        n = fd < 0 ? -1 : file_pread(fd, to, bytes, (off_t)from);
         if (fd >= 0)
-            close(fd);
+            file_close(fd);
     }
     errno = saved;
     return n < 0 ? 0 : (size_t)n;

@@ -10,6 +10,7 @@
  * Both are real-time signals: while the user's queue of signals is full (RLIMIT_SIGPENDING) the kernel sends none.
  * Then it is SIGURG, without our mark: signals below 32 need no place in the queue, and it does nothing by default. */
 #include "collector.h"
+#include "files.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -156,11 +157,11 @@ static bool read_deafness(const struct gc_thread *thread, struct deafness *deafn
 {
     char path[64], text[2048];
     snprintf(path, sizeof path, "/proc/self/task/%d/status", (int)thread->tid);
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open(path, O_RDONLY | O_CLOEXEC);
     if (fd < 0)
         return false;
-    ssize_t length = read(fd, text, sizeof text - 1);
-    close(fd);
+    ssize_t length = file_read(fd, text, sizeof text - 1);
+    file_close(fd);
     text[length > 0 ? length : 0] = '\0';
     const char *field = strstr(text, "SigBlk:");
     deafness->mask = field == NULL ? 0 : strtoull(field + strlen("SigBlk:"), NULL, 16);

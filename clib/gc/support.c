@@ -1,5 +1,6 @@
 /* Small things that all files use: memory of our own, futexes, messages. */
 #include "collector.h"
+#include "files.h"
 
 #include <errno.h>
 #include <linux/futex.h>
@@ -81,7 +82,7 @@ bool granary_gc_room(void **array, size_t *capacity, size_t count, size_t elemen
 static void write_all(int fd, const char *text, size_t length)
 {
     while (length > 0) {
-        ssize_t n = write(fd, text, length);
+        ssize_t n = file_write(fd, text, length);
         if (n < 0 && errno != EINTR)
             return;
         if (n > 0) {

@@ -12,42 +12,22 @@
 #include "writes.h"
 
 #include <errno.h>
-#include <pthread.h>
 #include <stddef.h>
 
 static const struct gc_writes_way *way;
-
-/* What the program has, which must not notice: errno; and a thread that is to be cancelled must not end here, where
- * files are opened and read. */
-struct outside {
-    int error, cancel_state;
-};
-
-static struct outside enter(void)
-{
-    struct outside outside = {.error = errno};
-    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &outside.cancel_state);
-    return outside;
-}
-
-static void leave(struct outside outside)
-{
-    pthread_setcancelstate(outside.cancel_state, NULL);
-    errno = outside.error;
-}
 
 bool granary_gc_writes_start(void)
 {
     static const struct gc_writes_way *const ways[] = {&granary_gc_writes_by_faults, &granary_gc_writes_by_soft_dirty};
     uintptr_t low = (uintptr_t)GC_least_plausible_heap_addr, high = (uintptr_t)GC_greatest_plausible_heap_addr;
-    struct outside outside = enter();
+    int saved = errno;
     bool started = way != NULL && way->start(low, high);
     for (size_t i = 0; way == NULL && i < sizeof ways / sizeof ways[0]; i++) {
         started = ways[i]->start(low, high);
         if (started)
             way = ways[i];
     }
-    leave(outside);
+    errno = saved;
     return started;
 }
 
@@ -59,9 +39,9 @@ static bool take_some(uintptr_t *from, void (*see)(uintptr_t page), unsigned *pa
     *from = 0;
     if (way == NULL)
         return false;
-    struct outside outside = enter();
+    int saved = errno;
     bool known = way->take_some(start, from, see, pages, in_one_go);
-    leave(outside);
+    errno = saved;
     return known;
 }
 

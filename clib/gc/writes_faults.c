@@ -2,6 +2,7 @@
  * the first write to a page, be it the program's or a system call's, makes no signal and no error, only a note; the
  * PAGEMAP_SCAN call reads the notes and protects anew. */
 #include "collector.h"
+#include "files.h"
 #include "writes.h"
 
 #include <fcntl.h>
@@ -46,7 +47,7 @@ static bool keep(struct descriptor *descriptor, int fd)
     struct stat about;
     int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
     if (high >= 0) {
-        close(fd);
+        file_close(fd);
         fd = high;
     }
     if (fd < 0 || fstat(fd, &about) != 0)
@@ -60,7 +61,7 @@ static void drop(struct descriptor *descriptor)
     struct stat about;
     if (descriptor->fd >= 0 && fstat(descriptor->fd, &about) == 0 && about.st_dev == descriptor->device
         && about.st_ino == descriptor->inode)
-        close(descriptor->fd);
+        file_close(descriptor->fd);
     descriptor->fd = -1;
 }
 
@@ -73,7 +74,7 @@ static void stop_watching(void)
 static bool watch(uintptr_t low, uintptr_t high)
 {
     if (!keep(&faults, (int)syscall(SYS_userfaultfd, O_CLOEXEC | O_NONBLOCK | UFFD_USER_MODE_ONLY))
-        || !keep(&pagemap, open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)))
+        || !keep(&pagemap, file_open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC)))
         return false;
     struct uffdio_api api = {.api = UFFD_API, .features = FEATURE_WP_ASYNC | FEATURE_WP_UNPOPULATED};
     if (ioctl(faults.fd, UFFDIO_API, &api) != 0)

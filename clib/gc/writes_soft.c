@@ -21,6 +21,7 @@
  * The files are opened each time, by the calling thread: open descriptors would be those of the parent in the child of
  * a fork, programs close all that they do not know, and /proc/self is empty when the first thread has ended. */
 #include "collector.h"
+#include "files.h"
 #include "writes.h"
 
 #include <errno.h>
@@ -56,7 +57,7 @@ static bool read_entries(int fd, uintptr_t page, uint64_t *entries, size_t count
 {
     size_t wanted = count * sizeof entries[0], done = 0;
     while (done < wanted) {
-        ssize_t n = pread(fd, (char *)entries + done, wanted - done,
+        ssize_t n = file_pread(fd, (char *)entries + done, wanted - done,
                           (off_t)(page / PAGE_BYTES * sizeof entries[0] + done));
         if (n <= 0 && !(n < 0 && errno == EINTR))
             return false;
@@ -76,14 +77,14 @@ static bool is_written(int fd, const volatile void *address, bool *written)
 
 static bool clear_bits(void)
 {
-    int fd = open("/proc/thread-self/clear_refs", O_WRONLY | O_CLOEXEC);
-    bool cleared = fd >= 0 && write(fd, "4", 1) == 1;
+    int fd = file_open("/proc/thread-self/clear_refs", O_WRONLY | O_CLOEXEC);
+    bool cleared = fd >= 0 && file_write(fd, "4", 1) == 1;
     if (fd >= 0)
-        close(fd);
+        file_close(fd);
     return cleared;
 }
 
-static int open_pagemap(void) { return open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC); }
+static int open_pagemap(void) { return file_open("/proc/thread-self/pagemap", O_RDONLY | O_CLOEXEC); }
 
 /* ---- whether the bits can be had ---- */
 
@@ -129,7 +130,7 @@ static bool probe(uintptr_t low, uintptr_t high)
     bool works = fd >= 0 && are_free_to_use(fd) && make_room(low, high);
     works = works && sees_write(fd, false) && sees_write(fd, true);
     if (fd >= 0)
-        close(fd);
+        file_close(fd);
     soft.is_over = !works;
     return works;
 }
@@ -223,7 +224,7 @@ static bool look(bool in_one_go)
     if (!soft.is_over)
         clear();
     long after = in_one_go ? 0 : faults_of_others(false);
-    close(fd);
+    file_close(fd);
     return read && ours && before >= 0 && after == before;
 }
 
@@ -238,7 +239,7 @@ static bool forget(void)
         memset(soft.map, 0, (page_number(end_of_blocks()) / 64 + 1) * sizeof soft.map[0]);
         clear();
     }
-    close(fd);
+    file_close(fd);
     return true;
 }
 

@@ -4,6 +4,7 @@
  * Nothing here allocates but the demangler, which is served by the system allocator. No lock of the
  * guard is held. */
 #include "core.h"
+#include "files.h"
 #include "guard_print.h"
 #include "stack.h"
 
@@ -49,7 +50,7 @@ void granary_print_after_fork_child(void)
 {
     /* A daemon's children must not keep the pipe of whoever started it open. */
     if (error_output.duplicate >= 0)
-        close(error_output.duplicate);
+        file_close(error_output.duplicate);
     error_output.duplicate = -1;
 }
 
@@ -87,7 +88,7 @@ void granary_print(const char *format, ...)
         length = LINE_BYTES - 1;
     int fd = error_fd();
     for (int done = 0, tries = 0; done < length && tries < WAIT_STEPS;) {
-        ssize_t written = write(fd, text + done, (size_t)(length - done));
+        ssize_t written = file_write(fd, text + done, (size_t)(length - done));
         if (written > 0)
             done += (int)written;
         else if (written < 0 && errno == EAGAIN)

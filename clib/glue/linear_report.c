@@ -1,5 +1,6 @@
 /* The usage report of a linear allocator and of its stacks, in the format that Unity prints. */
 #include "linear.h"
+#include "files.h"
 
 #include <errno.h>
 #include <stdarg.h>
@@ -23,7 +24,7 @@ __attribute__((format(printf, 2, 3))) static void put(struct text *out, const ch
     if (length >= (int)sizeof line)
         length = (int)sizeof line - 1;
     for (int done = 0; out->failed == 0 && done < length;) {
-        ssize_t n = write(out->fd, line + done, (size_t)(length - done));
+        ssize_t n = file_write(out->fd, line + done, (size_t)(length - done));
         if (n >= 0)
             done += (int)n;
         else if (errno != EINTR)

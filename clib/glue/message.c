@@ -1,5 +1,6 @@
 /* Messages to the user, and the ones about misuse that the heap finds by itself. */
 #include "core.h"
+#include "files.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -16,7 +17,7 @@ static void print(const char *format, va_list arguments)
     if (length > (int)sizeof text - 1)
         length = (int)sizeof text - 1;
     for (int done = 0; done < length;) {
-        ssize_t n = write(STDERR_FILENO, text + done, (size_t)(length - done));
+        ssize_t n = file_write(STDERR_FILENO, text + done, (size_t)(length - done));
         if (n < 0 && errno != EINTR)
             break;
         if (n > 0)

@@ -9,6 +9,7 @@
 #define _GNU_SOURCE
 #endif
 #include "report.h"
+#include "files.h"
 #include "report_page.h"
 
 #include <fcntl.h>
@@ -50,16 +51,16 @@ static struct {
 
 /* Reads the beginning of a file in /proc and returns how much. */
 static size_t read_start(const char *path, char *bytes, size_t room) {
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = file_open(path, O_RDONLY | O_CLOEXEC);
     size_t count = 0;
     if (fd < 0) return 0;
     while (count < room) {
-        ssize_t part = read(fd, bytes + count, room - count);
+        ssize_t part = file_read(fd, bytes + count, room - count);
         if (part < 0 && errno == EINTR) continue;
         if (part <= 0) break;
         count += (size_t)part;
     }
-    close(fd);
+    file_close(fd);
     return count;
 }
 
@@ -287,12 +288,12 @@ static void write_to_file(const granary_stats *stats) {
     }
     /* Not blocking: a pipe without a reader must not keep the process from ending. */
     int flags = O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
-    int fd = open(report.path, flags, 0666);
+    int fd = file_open(report.path, flags);
     if (fd < 0 || granary_report_write(fd, report.mode == MODE_JSON, stats) != 0) {
         complain(first_stderr(), "cannot write the usage report to ", report.path,
                  reason(errno));
     }
-    if (fd >= 0) close(fd);
+    if (fd >= 0) file_close(fd);
 }
 
 /* ---- for the library's start and end ---- */
@@ -350,7 +351,7 @@ void granary_report_after_fork_child(void) {
     /* A daemon's children must not keep the pipe of whoever started it open. If stderr is still the
      * same when the child ends, its report goes there. */
     if (report.stderr_open && report.stderr_fd >= 0) { /* without a report the number is 0: stdin's */
-        close(report.stderr_fd);
+        file_close(report.stderr_fd);
         report.stderr_fd = -1;
     }
     clock_gettime(CLOCK_MONOTONIC, &report.start);

@@ -4,6 +4,7 @@
  * Files are mapped and stay so: this runs when a message is printed. Nothing in a file is trusted:
  * every table must lie inside of it. */
 #include "core.h"
+#include "files.h"
 #include "stack.h"
 
 #include <elf.h>
@@ -36,14 +37,14 @@ static const unsigned char *map_file(const char *path, size_t *bytes)
     struct stat status;
     int saved = errno;
     void *start = MAP_FAILED;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = file_open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
     if (fd >= 0) {
         if (fstat(fd, &status) == 0 && S_ISREG(status.st_mode)
             && (size_t)status.st_size >= sizeof(ElfW(Ehdr))) {
             *bytes = (size_t)status.st_size;
             start = mmap(NULL, *bytes, PROT_READ, MAP_PRIVATE, fd, 0);
         }
-        close(fd);
+        file_close(fd);
     }
     errno = saved;
     return start == MAP_FAILED ? NULL : start;
