@@ -1,5 +1,5 @@
-// A thread that is to be cancelled ends at a call of its own: not in an allocation or a collection, whatever files those
-// open and whatever they print, and not in a function of the program that a collection calls.
+// A thread that is to be cancelled ends at a call of its own: not in an allocation or a collection, whatever files
+// those open and whatever they print, and not in a function of the program that a collection calls.
 // library: gc
 // env: GC_PRINT_STATS=1
 // also: GC_ENABLE_INCREMENTAL=1
