@@ -26,7 +26,7 @@ func procUnpin()
 
 // mustExist panics for a nil Allocator, as the use of any nil pointer does. Under the pin the same fault would end the
 // process, and no recover could help.
-func (a *Allocator) mustExist() { _ = a.open }
+func (a *Allocator) mustExist() { _ = a.config.Heap }
 
 // Alloc returns size bytes at a multiple of align, a power of two of at most 64 KiB; 0 stands for 16, and every
 // allocation has at least that. The contents are undefined. 0 bytes have an address of their own. What the pool cannot
