@@ -20,7 +20,7 @@ const (
 	leastTarget    = 256 << 10
 	survivalPart   = 5 // a collection that freed less than this part of what was allocated was of little use
 	buildingBytes  = 4 << 20
-	extraMost      = 2 << 20
+	extraMost      = 1 << 20
 )
 
 func (h *Heap) startPace() {
