@@ -32,7 +32,7 @@ const (
 // Locks are taken in this order: sweepLock, cachesLock, one depot's lock, its class's lock, the space's locks. No two
 // classes' locks are held together, except by ForkPrepare, which takes all in the order of the classes.
 type Heap struct {
-	space.Space // first: the fast paths read its first three words
+	space.Space // first: the fast paths read its first words
 
 	noCache Cache   // const: a cache of zeros, for threads that have none
 	mode    uint32  // const

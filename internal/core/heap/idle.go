@@ -24,11 +24,7 @@ func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64)
 	}
 	if h.mode&ModeGuard != 0 {
 		// Freed blocks hold the guard's pattern: only what left its class can go.
-		if sys.TryLock(&h.sweepLock) {
-			done = h.ReleaseIdle(now, age)
-			sys.Unlock(&h.sweepLock)
-		}
-		return done, 0
+		return h.releaseRuns(now, age), 0
 	}
 	if c != h.noCache {
 		last := &c.header().lastFlush
@@ -48,6 +44,15 @@ func (h *Heap) Idle(c Cache, now, age uint64) (done space.Released, wake uint64)
 	}
 	sys.Unlock(&h.sweepLock)
 	return done, wake
+}
+
+// releaseRuns gives back what has been free for age nanoseconds, unless somebody else sweeps.
+func (h *Heap) releaseRuns(now, age uint64) (done space.Released) {
+	if sys.TryLock(&h.sweepLock) {
+		done = h.ReleaseIdle(now, age)
+		sys.Unlock(&h.sweepLock)
+	}
+	return done
 }
 
 // sweep is the whole sweep; sweepLock is held.

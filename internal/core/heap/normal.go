@@ -51,9 +51,8 @@ func (h *Heap) mayGrow(c Cache, bytes uintptr) bool {
 			return false
 		}
 	}
-	if h.systemBytes()+h.HeldBytes() > h.limit-bytes && sys.TryLock(&h.sweepLock) {
-		h.ReleaseIdle(sys.Now(), 0)
-		sys.Unlock(&h.sweepLock)
+	if h.systemBytes()+h.HeldBytes() > h.limit-bytes {
+		h.releaseRuns(sys.Now(), 0)
 	}
 	return true
 }
@@ -116,10 +115,7 @@ func (h *Heap) takeFreed(c Cache, size, alignment uintptr) space.Ref {
 		return 0
 	}
 	h.sortWaiting(c)
-	if sys.TryLock(&h.sweepLock) {
-		h.ReleaseIdle(sys.Now(), 0)
-		sys.Unlock(&h.sweepLock)
-	}
+	h.releaseRuns(sys.Now(), 0)
 	ref, _ := h.TakeFree(runShape(size, alignment))
 	h.startNormal(ref, size, alignment)
 	return ref

@@ -47,8 +47,6 @@ type Reach struct {
 	granules uintptr
 }
 
-const ownerBytes = 2 // a granule
-
 // Reach is the heap's, now. Blocks that are made later can lie beyond it.
 func (h *Heap) Reach() Reach { return Reach{h.Base, h.OwnerWord(0), h.Committed()} }
 
@@ -60,7 +58,7 @@ func (r *Reach) Covers(block sys.Addr) bool {
 // BinAt is the bin for an address that is covered: one without room if no class has blocks there.
 func (r *Reach) BinAt(c Cache, block sys.Addr) *Bin {
 	owners := unsafe.Add(unsafe.Pointer(nil), uintptr(r.owners))
-	offset := *(*uint16)(unsafe.Add(owners, uintptr(block-r.Base)>>space.GranuleShift*ownerBytes))
+	offset := *(*uint16)(unsafe.Add(owners, uintptr(block-r.Base)>>space.GranuleShift*space.OwnerBytes))
 	return (*bin)(unsafe.Add(unsafe.Pointer(nil), uintptr(c)+uintptr(offset)))
 }
 

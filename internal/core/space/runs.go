@@ -190,7 +190,7 @@ func (s *Space) grow(upTo uintptr) bool {
 	if upTo > s.total {
 		upTo = s.total
 	}
-	if !growTable(s.Base-ownersBytes, &s.ownersUpTo, upTo*ownerBytes) ||
+	if !growTable(s.Base-ownersBytes, &s.ownersUpTo, upTo*OwnerBytes) ||
 		!growTable(s.ages(), &s.agesUpTo, upTo*ageBytes) ||
 		!growTable(s.records, &s.recordsUpTo, upTo*s.recordBytes) {
 		return false

@@ -16,15 +16,17 @@ const (
 	// BaseAlign is the alignment of the range, and so the largest that runs can have: a huge page.
 	BaseAlign = 2 << 20
 
+	// OwnerBytes is the size of a granule's entry in the owner table.
+	OwnerBytes = 2
+
 	commitLeast    = 1 << 20
 	commitMost     = 16 << 20
 	leastRange     = 16 << 20
 	lineBytes      = 64 // of the processor's caches
 	metaGranules   = 4
-	ownerBytes     = 2
 	ageBytes       = 4
 	mostGranules   = 1 << (13 + 5*sys.Is64Bit) // 16 GiB, and 512 MiB where addresses have 32 bits
-	ownersBytes    = mostGranules * ownerBytes // of the table, whatever the range: see OwnerWord
+	ownersBytes    = mostGranules * OwnerBytes // of the table, whatever the range: see OwnerWord
 	agesBytes      = mostGranules * ageBytes
 	limitShareBits = 2 // of a limited address space the range takes at most a quarter
 )
@@ -176,7 +178,7 @@ func (s *Space) OwnerOf(addr sys.Addr) uint16 {
 // OwnerWord is where a granule's owner value lies. The table ends where the range begins, and has room for the
 // largest range, so that it takes no load to find it.
 func (s *Space) OwnerWord(granule uintptr) sys.Addr {
-	return s.Base - ownersBytes + sys.Addr(granule*ownerBytes)
+	return s.Base - ownersBytes + sys.Addr(granule*OwnerBytes)
 }
 
 // SetOwner writes the owner value of all granules of a run.

@@ -50,7 +50,7 @@ func (s *Space) growTail(upTo uintptr) bool {
 	if upTo > s.tail {
 		upTo = s.tail
 	}
-	if !s.growTableAt(s.Base-ownersBytes, &s.ownersUpTo, upTo*ownerBytes) ||
+	if !s.growTableAt(s.Base-ownersBytes, &s.ownersUpTo, upTo*OwnerBytes) ||
 		!s.growTableAt(s.ages(), &s.agesUpTo, upTo*ageBytes) ||
 		!s.growTableAt(s.records, &s.recordsUpTo, upTo*s.recordBytes) ||
 		!s.takeAt(s.Base+sys.Addr(s.committed<<GranuleShift), (upTo-s.committed)<<GranuleShift) {
