@@ -17,7 +17,9 @@
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
 #define EXPORT __attribute__((visibility("default")))
-#define FLATTEN __attribute__((flatten)) /* the fast path of the core becomes part of the function */
+/* The fast path of the core becomes part of the function, which begins on a cache line. */
+#define FLATTEN __attribute__((flatten, aligned(64)))
+#define COLD __attribute__((cold)) /* a branch that leads there is not the usual one */
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 /* Modes of the heap: heap.go. */
@@ -29,15 +31,29 @@ struct granary_idle_result {
 
 /* What the fast paths are made of is declared as Go has it, addresses as integers: link-time optimisation inlines a
  * function only where both languages agree on its type. */
-uintptr_t core_malloc_address(uintptr_t size) CORE_HEAP("ProcessMalloc");
-uintptr_t core_new_address(uintptr_t size) CORE_HEAP("ProcessNew");
-void core_free_address(uintptr_t block) CORE_HEAP("ProcessFree");
+uintptr_t core_try_malloc_address(uintptr_t size) CORE_HEAP("ProcessTryMalloc");
+COLD uintptr_t core_malloc_slow_address(uintptr_t size) CORE_HEAP("ProcessMallocSlow");
+bool core_try_free_address(uintptr_t block) CORE_HEAP("ProcessTryFree");
+COLD void core_free_slow_address(uintptr_t block) CORE_HEAP("ProcessFreeSlow");
 uintptr_t core_calloc_address(uintptr_t count, uintptr_t size) CORE_HEAP("ProcessCalloc");
 uintptr_t core_realloc_address(uintptr_t block, uintptr_t size) CORE_HEAP("ProcessRealloc");
 uintptr_t core_aligned_address(uintptr_t alignment, uintptr_t size) CORE_HEAP("ProcessAlignedAlloc");
 
-static inline void *core_malloc(size_t size) { return (void *)core_malloc_address(size); }
-static inline void core_free(void *block) { core_free_address((uintptr_t)block); }
+/* A block if the thread's cache has one, else NULL. */
+static inline void *core_try_malloc(size_t size) { return (void *)core_try_malloc_address(size); }
+
+static inline void *core_malloc(size_t size)
+{
+    void *block = core_try_malloc(size);
+    return LIKELY(block != NULL) ? block : (void *)core_malloc_slow_address(size);
+}
+
+static inline void core_free(void *block)
+{
+    if (UNLIKELY(!core_try_free_address((uintptr_t)block)))
+        core_free_slow_address((uintptr_t)block);
+}
+
 static inline void *core_calloc(size_t count, size_t size) { return (void *)core_calloc_address(count, size); }
 
 static inline void *core_realloc(void *block, size_t size)

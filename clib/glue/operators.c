@@ -76,16 +76,18 @@ __attribute__((noinline, cold)) static void *new_nothrow_slow(size_t size, size_
     }
 }
 
-uintptr_t granary_new_slow(uintptr_t size);
-
-/* Called by the core when new finds no block at hand. */
-uintptr_t granary_new_slow(uintptr_t size)
+__attribute__((noinline, cold)) static void *new_unready(size_t size)
 {
     void *block = core_malloc(size);
-    return (uintptr_t)(LIKELY(block != NULL) ? block : new_slow(size, 0));
+    return LIKELY(block != NULL) ? block : new_slow(size, 0);
 }
 
-static inline void *new(size_t size) { return (void *)core_new_address(size); }
+/* Where no block is at hand one function does all that is left, so that this one needs no frame. */
+static inline void *new(size_t size)
+{
+    void *block = core_try_malloc(size);
+    return LIKELY(block != NULL) ? block : new_unready(size);
+}
 
 static inline void *new_nothrow(size_t size)
 {

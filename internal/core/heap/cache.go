@@ -128,7 +128,7 @@ func (h *Heap) Malloc(c Cache, size uintptr) sys.Addr {
 func (c Cache) pop(size uintptr) (block sys.Addr, ok bool) {
 	b := c.bin(binOf(size))
 	newest := b.newest
-	if newest == 0 {
+	if newest <= freshTag { // 0, said so that what is returned below is seen to be none
 		return 0, false
 	}
 	b.drop(size)

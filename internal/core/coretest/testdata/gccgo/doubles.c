@@ -38,12 +38,6 @@ uintptr_t granary_glue_enter(void) { return no_cache; }
 
 uintptr_t granary_glue_cache(void) { return no_cache; }
 
-uintptr_t granary_new_slow(size_t size)
-{
-    (void)size;
-    return 0;
-}
-
 void *granary_guard_malloc(size_t size, size_t alignment)
 {
     (void)size;
