@@ -62,10 +62,12 @@ static void *allocate_active(void *argument)
  * collections, in words of later frames that nobody writes: a dead tree is then kept by one of them. */
 static __attribute__((noinline)) void clear_dead_stack(const struct gc_local *local)
 {
-    enum { OFTEN_BYTES = 1 << 10, SELDOM_BYTES = 16 << 10, SELDOM = 16, ROOM = 16 << 10 };
+    enum { OFTEN = 4, OFTEN_BYTES = 1 << 10, SELDOM = 64, SELDOM_BYTES = 16 << 10, ROOM = 16 << 10 };
     static __thread unsigned calls;
+    if (++calls % OFTEN != 0)
+        return;
     uintptr_t here = (uintptr_t)__builtin_frame_address(0);
-    size_t bytes = ++calls % SELDOM == 0 ? SELDOM_BYTES : OFTEN_BYTES;
+    size_t bytes = calls % SELDOM == 0 ? SELDOM_BYTES : OFTEN_BYTES;
     if (local->self == NULL || here - local->self->stack_low < bytes + ROOM || here >= local->self->stack_high)
         return; /* an alternate stack, a fiber's, or nearly full */
     void *below = __builtin_alloca(bytes);
@@ -110,17 +112,29 @@ void *granary_gc_allocate(size_t bytes, uint32_t kind, uint32_t flags)
     }
 }
 
+/* The two ways out of allocate that are seldom taken are functions of their own: it then needs no frame. */
+static COLD void *find_none(size_t bytes, uint32_t kind)
+{
+    granary_gc_out_of_core();
+    return granary_gc_allocate(bytes, kind, 0);
+}
+
+static COLD void *stop_with(uintptr_t object)
+{
+    granary_gc_stop_here();
+    return (void *)object;
+}
+
 static inline __attribute__((always_inline)) void *allocate(size_t bytes, uint32_t kind)
 {
     uintptr_t cache = granary_gc_local.fast;
-    if (LIKELY(cache != 0)) {
-        granary_gc_into_core();
-        uintptr_t object = core_gc_alloc(cache, bytes, kind);
-        granary_gc_out_of_core();
-        if (LIKELY(object != 0))
-            return (void *)object;
-    }
-    return granary_gc_allocate(bytes, kind, 0);
+    if (UNLIKELY(cache == 0))
+        return granary_gc_allocate(bytes, kind, 0);
+    granary_gc_mark_inside(); /* a thread with such a cache is active */
+    uintptr_t object = core_gc_alloc(cache, bytes, kind);
+    if (UNLIKELY(object == 0))
+        return find_none(bytes, kind);
+    return UNLIKELY(granary_gc_mark_outside()) ? stop_with(object) : (void *)object;
 }
 
 /* ---- allocation ---- */

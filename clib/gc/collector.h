@@ -119,21 +119,30 @@ void granary_gc_only_this_thread(void);           /* in the child of a fork */
 void granary_gc_own_stack(uintptr_t *low, uintptr_t *high, bool is_main);
 
 /* ---- the core from outside ---- */
+static inline void granary_gc_mark_inside(void)
+{
+    granary_gc_local.inside++;
+    __asm__ volatile("" ::: "memory");
+}
+/* true: a stop was asked for meanwhile, and granary_gc_stop_here has to be called. */
+static inline bool granary_gc_mark_outside(void)
+{
+    __asm__ volatile("" ::: "memory");
+    uint32_t inside = --granary_gc_local.inside;
+    __asm__ volatile("" ::: "memory"); /* a signal that comes from here on does not leave a note */
+    return inside == 0 && granary_gc_local.pending != 0;
+}
 void granary_gc_activate(void);
 static inline void granary_gc_into_core(void)
 {
     if (UNLIKELY(granary_gc_local.cache == 0))
         granary_gc_activate();
-    granary_gc_local.inside++;
-    __asm__ volatile("" ::: "memory");
+    granary_gc_mark_inside();
 }
 void granary_gc_stop_here(void);
 static inline void granary_gc_out_of_core(void)
 {
-    __asm__ volatile("" ::: "memory");
-    uint32_t inside = --granary_gc_local.inside;
-    __asm__ volatile("" ::: "memory"); /* a signal that comes from here on does not leave a note */
-    if (inside == 0 && UNLIKELY(granary_gc_local.pending != 0))
+    if (UNLIKELY(granary_gc_mark_outside()))
         granary_gc_stop_here();
 }
 

@@ -13,6 +13,7 @@
 
 #define LIKELY(x) __builtin_expect(!!(x), 1)
 #define UNLIKELY(x) __builtin_expect(!!(x), 0)
+#define COLD __attribute__((cold, noinline))
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 /* Modes: heap.go. */
