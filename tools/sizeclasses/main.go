@@ -21,11 +21,12 @@ const (
 	smallSpanBytes = 256 << 10
 
 	batchBytes = 24 << 10 // a batch carries about this much,
-	batchMost  = 64       // but no more blocks than this,
-	batchLarge = 18       // and no more than this where 64 are above batchSmall bytes
+	batchTiny  = 48       // but no more blocks than this,
+	batchLarge = 26       // and no more than this where 48 are above batchSmall bytes
 	batchSmall = 8 << 10
-	batchLeast = 4 // and no fewer
-	depotBytes = 1 << 20
+	batchLeast = 4  // and no fewer
+	batchMost  = 64 // a bound of all that, a power of two: masked indices need no check
+	depotBytes = 2 << 20
 	depotMost  = 128 // batches that wait in the shared pool of a class
 	depotLeast = 2
 	binBytes   = 64 // the fixed part of a bin: a cache line; its slots follow
@@ -77,8 +78,8 @@ func classes() ([]class, error) {
 		}
 		c.blocks = c.spanBytes / size
 		c.batch = clamp(batchBytes/size, batchLeast, batchLarge)
-		if batchMost*size <= batchSmall {
-			c.batch = batchMost
+		if batchTiny*size <= batchSmall {
+			c.batch = batchTiny
 		}
 		c.room = 2 * c.batch
 		c.binOffset = offset
