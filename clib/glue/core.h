@@ -19,7 +19,7 @@
 #define EXPORT __attribute__((visibility("default")))
 /* The fast path of the core becomes part of the function, which begins on a cache line. */
 #define FLATTEN __attribute__((flatten, aligned(64)))
-#define COLD __attribute__((cold)) /* a branch that leads there is not the usual one */
+#define COLD __attribute__((cold, noinline)) /* a branch that leads there is not the usual one */
 #define INITIAL_EXEC __attribute__((tls_model("initial-exec")))
 
 /* Modes of the heap: heap.go. */
@@ -42,10 +42,13 @@ uintptr_t core_aligned_address(uintptr_t alignment, uintptr_t size) CORE_HEAP("P
 /* A block if the thread's cache has one, else NULL. */
 static inline void *core_try_malloc(size_t size) { return (void *)core_try_malloc_address(size); }
 
+/* What is left to do when it has none. */
+static inline void *core_malloc_slow(size_t size) { return (void *)core_malloc_slow_address(size); }
+
 static inline void *core_malloc(size_t size)
 {
     void *block = core_try_malloc(size);
-    return LIKELY(block != NULL) ? block : (void *)core_malloc_slow_address(size);
+    return LIKELY(block != NULL) ? block : core_malloc_slow(size);
 }
 
 static inline void core_free(void *block)

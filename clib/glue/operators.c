@@ -44,7 +44,7 @@ static inline void *allocate(size_t size, size_t alignment)
     return alignment <= 16 ? core_malloc(size) : allocate_aligned(size, alignment);
 }
 
-__attribute__((noinline, cold)) static void *new_slow(size_t size, size_t alignment)
+COLD static void *new_slow(size_t size, size_t alignment)
 {
     for (;;) {
         new_handler handler = current_handler();
@@ -64,7 +64,7 @@ static void *run_handler(uintptr_t handler, uintptr_t unused)
     return (void *)current_handler; /* anything but NULL */
 }
 
-__attribute__((noinline, cold)) static void *new_nothrow_slow(size_t size, size_t alignment)
+COLD static void *new_nothrow_slow(size_t size, size_t alignment)
 {
     for (;;) {
         new_handler handler = current_handler();
@@ -76,9 +76,9 @@ __attribute__((noinline, cold)) static void *new_nothrow_slow(size_t size, size_
     }
 }
 
-__attribute__((noinline, cold)) static void *new_unready(size_t size)
+COLD static void *new_unready(size_t size)
 {
-    void *block = core_malloc(size);
+    void *block = core_malloc_slow(size);
     return LIKELY(block != NULL) ? block : new_slow(size, 0);
 }
 
@@ -107,7 +107,7 @@ static inline void *new_aligned_nothrow(size_t size, size_t alignment)
     return LIKELY(block != NULL) ? block : new_nothrow_slow(size, alignment);
 }
 
-__attribute__((noinline, cold)) static void delete_checked(void *block, size_t size)
+COLD static void delete_checked(void *block, size_t size)
 {
     granary_guard_check_size(block, size);
     core_free(block);

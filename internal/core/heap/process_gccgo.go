@@ -32,7 +32,8 @@ func ProcessMallocSlow(size uintptr) sys.Addr {
 	return process.mallocSlow(Cache(currentCache()), size)
 }
 
-// ProcessTryFree takes a block back if the thread's cache has room for it.
+// ProcessTryFree is Heap.TryFree, but that it asks for the thread's cache last: with it in hand from the beginning free
+// is one instruction longer.
 func ProcessTryFree(block sys.Addr) bool {
 	offset, ok := process.binOffset(block)
 	return ok && Cache(currentCache()).bin(offset).push(process.Base, block)
