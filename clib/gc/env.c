@@ -76,7 +76,7 @@ static void read_log_file(void)
     if (fd < 0)
         granary_message("granary: GC_LOG_FILE=%s cannot be written: %s\n", file, strerror(errno));
     else
-        granary_gc_options.log_fd = fd;
+        granary_gc_options.log_fd = file_out_of_the_way(fd);
 }
 
 static void read_markers(struct gc_options *options)

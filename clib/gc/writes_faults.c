@@ -19,7 +19,6 @@
 /* As in the kernel's headers from 6.7 on. */
 enum { FEATURE_WP_UNPOPULATED = 1 << 13, FEATURE_WP_ASYNC = 1 << 15 };
 enum { SCAN_PROTECT_WRITTEN = 1 << 0, SCAN_CHECK_ASYNC = 1 << 1, PAGE_IS_WRITTEN = 1 << 1 };
-enum { HIGH_FD = 500 }; /* out of the way of programs that expect low numbers */
 
 struct written_region {
     uint64_t start, end, categories;
@@ -45,11 +44,7 @@ static uintptr_t watched_low, watched_high;
 static bool keep(struct descriptor *descriptor, int fd)
 {
     struct stat about;
-    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH_FD);
-    if (high >= 0) {
-        file_close(fd);
-        fd = high;
-    }
+    fd = file_out_of_the_way(fd);
     if (fd < 0 || fstat(fd, &about) != 0)
         return false;
     *descriptor = (struct descriptor){fd, about.st_dev, about.st_ino};

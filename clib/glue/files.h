@@ -29,4 +29,16 @@ static inline ssize_t file_write(int fd, const void *bytes, size_t count)
 
 static inline void file_close(int fd) { syscall(SYS_close, fd); }
 
+/* The same file under a number that is out of the way of programs that expect low ones, or close them: what a library
+ * keeps open. fd itself if there is none, or if fd is -1. */
+static inline int file_out_of_the_way(int fd)
+{
+    enum { HIGH = 500 };
+    int high = fd < 0 ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, HIGH);
+    if (high < 0)
+        return fd;
+    file_close(fd);
+    return high;
+}
+
 #endif

@@ -50,7 +50,7 @@ size_t granary_sys_page_bytes(void)
 {
     static size_t bytes;
     if (UNLIKELY(bytes == 0))
-        bytes = (size_t)sysconf(_SC_PAGESIZE);
+        bytes = (size_t)getpagesize();
     return bytes;
 }
 

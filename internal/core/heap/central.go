@@ -2,6 +2,7 @@ package heap
 
 import (
 	"math/bits"
+	"sync/atomic"
 	"unsafe"
 
 	"granary/internal/core/space"
@@ -251,6 +252,7 @@ func (h *Heap) flushBin(b *bin) bool {
 
 // sortWaiting hands the blocks that wait in batches and in a cache to their spans.
 func (h *Heap) sortWaiting(c Cache) {
+	atomic.StoreUint32(&h.freshGranules, 0) // first, so that other threads do not come here for the same reason
 	if !h.without(c) {
 		h.flushAll(c)
 	}

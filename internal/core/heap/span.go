@@ -119,7 +119,6 @@ func (h *Heap) relistSpan(ctl *central, ref space.Ref) {
 // by steps of 4. Blocks that a thread allocates one after the other and gives to several threads then do not share a
 // line, which the threads would take from each other with every write. All 16 lie within a few lines all the same.
 const (
-	lineBytes   = 64
 	spreadGroup = 16
 	spreadStep  = 4
 )
@@ -148,7 +147,7 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want u
 	s.hint = uint32(word)
 	for slot < end && s.fresh < s.blocks {
 		group := uint32(1)
-		if info.bytes < lineBytes && s.fresh+spreadGroup <= s.blocks && slot+spreadGroup*slotBytes <= end {
+		if info.bytes < sys.LineBytes && s.fresh+spreadGroup <= s.blocks && slot+spreadGroup*slotBytes <= end {
 			group = spreadGroup
 		}
 		for k := uint32(0); k < group; k++ {
@@ -244,7 +243,6 @@ func (h *Heap) tookFresh(c Cache, granules uint32) {
 		most = freshLeast
 	}
 	if atomic.AddUint32(&h.freshGranules, granules) >= most {
-		atomic.StoreUint32(&h.freshGranules, 0)
 		h.sortWaiting(c)
 	}
 }

@@ -22,7 +22,6 @@ const (
 	commitLeast    = 1 << 20
 	commitMost     = 16 << 20
 	leastRange     = 16 << 20
-	lineBytes      = 64 // of the processor's caches
 	metaGranules   = 4
 	ageBytes       = 4
 	mostGranules   = 1 << (13 + 5*sys.Is64Bit) // 16 GiB, and 512 MiB where addresses have 32 bits
@@ -78,7 +77,7 @@ type Space struct {
 	recordBytes   uintptr  // const
 	reserved      sys.Addr // const: what Destroy needs
 	reservedBytes uintptr
-	_             [lineBytes]byte // what every free reads is in no line with what whoever takes a run writes
+	_             [sys.LineBytes]byte // what every free reads is in no line with what whoever takes a run writes
 
 	lock     uint32
 	growLock uint32

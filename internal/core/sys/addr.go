@@ -9,6 +9,9 @@ type Addr uintptr
 // programs, the rest is unused, so that all layouts are the same.
 const WordBytes = 8
 
+// LineBytes is a cache line of the processor.
+const LineBytes = 64
+
 // Is64Bit is 1 where addresses have 64 bits, else 0: an untyped constant for sizes that depend on it.
 const Is64Bit = 1<<(^uintptr(0)>>63) - 1
 
