@@ -28,6 +28,7 @@ type central struct {
 	spansTaken       uint64
 
 	depots [depotShards]depot // each under its own lock
+	_      [sys.LineBytes]byte
 }
 
 // refill fills the empty bin of a class. It returns false if no block is to be had.
@@ -128,25 +129,31 @@ type giving struct {
 	refs  [batchMost]space.Ref
 }
 
-// returnBlocksLocked sorts up to batchMost blocks into their spans. A block that is not out is left alone, and the last
-// such is returned for a message, with what is wrong.
+// returnBlocksLocked sorts up to batchMost blocks into their spans; those of one span that follow each other are
+// counted, and the span listed anew, once. A block that is not out is left alone, and the last such is returned for a
+// message, with what is wrong.
 func (h *Heap) returnBlocksLocked(ctl *central, class uintptr, slots sys.Addr, count uint32,
 	give *giving) (wrong sys.Addr, what int) {
 	info := &classTable[class&63]
 	give.count = 0
-	for i := uint32(0); i < count; i++ {
-		block := sys.Addr((slots + sys.Addr(i)*slotBytes).Word() &^ freshTag)
-		ref := h.spanOf(block, info)
+	for end := slots + sys.Addr(count)*slotBytes; slots < end; {
+		ref := h.spanOf(sys.Addr(slots.Word()), info)
 		s := h.span(ref)
-		if result := s.returnBlock(uint32(block-h.Addr(ref)), info.magic); result != returnedFine {
-			wrong, what = block, result
+		first, live := h.Addr(ref), s.live
+		for ; slots < end && h.spanOf(sys.Addr(slots.Word()), info) == ref; slots += slotBytes {
+			block := sys.Addr(slots.Word() &^ freshTag)
+			if result := s.returnBlock(uint32(block-first), info.magic); result != returnedFine {
+				wrong, what = block, result
+				continue
+			}
+			live--
+		}
+		ctl.out -= uint64(s.live - live)
+		s.live, s.activity = live, spanActive
+		if uint8(bits.Len32(live)) == s.list {
 			continue
 		}
-		ctl.out--
-		if uint8(bits.Len32(s.live)) == s.list {
-			continue
-		}
-		if s.live != 0 {
+		if live != 0 {
 			h.relistSpan(ctl, ref)
 		} else if empty := h.retireLocked(ctl, ref); empty != 0 {
 			give.refs[give.count&(batchMost-1)] = empty

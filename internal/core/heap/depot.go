@@ -12,6 +12,7 @@ const depotShards = 2
 // depot holds batches of a class: free blocks as a cache handed them over, newest on top. Everything is under its lock,
 // which is taken before the class's.
 type depot struct {
+	_     [sys.LineBytes]byte // no line with the depot of other threads, wherever the heap lies
 	lock  uint32
 	count uint32   // batches; read without the lock as a hint
 	room  sys.Addr // for one batch more than classInfo.depot, 0 until the first
@@ -64,7 +65,7 @@ func (h *Heap) putBatch(ctl *central, shard uint32, info *classInfo, slots sys.A
 	if d.room == 0 {
 		h.makeDepot(d, info)
 	}
-	if ctl.waiting() >= ctl.depotLimit(info) || !sys.Lock(&d.lock) {
+	if !ctl.hasRoom(d, info) || !sys.Lock(&d.lock) {
 		return false
 	}
 	put := d.room != 0 && d.count < info.depot
@@ -75,6 +76,13 @@ func (h *Heap) putBatch(ctl *central, shard uint32, info *classInfo, slots sys.A
 	}
 	sys.Unlock(&d.lock)
 	return put
+}
+
+// hasRoom reports whether one more batch may wait. The other depots are looked at only when this one has its share:
+// their counts are in lines that other processors write.
+func (ctl *central) hasRoom(d *depot, info *classInfo) bool {
+	limit := ctl.depotLimit(info)
+	return d.count < limit/depotShards || ctl.waiting() < limit
 }
 
 // holds reports whether a block waits in a batch.

@@ -145,21 +145,18 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want u
 		}
 	}
 	s.hint = uint32(word)
-	for slot < end && s.fresh < s.blocks {
-		group := uint32(1)
-		if info.bytes < sys.LineBytes && s.fresh+spreadGroup <= s.blocks && slot+spreadGroup*slotBytes <= end {
-			group = spreadGroup
-		}
-		for k := uint32(0); k < group; k++ {
-			index := s.fresh + (k%spreadStep*spreadStep+k/spreadStep)%group
-			block := first + uintptr(index)*uintptr(info.bytes)
-			if index >= s.zeroFrom {
-				block |= freshTag
+	for fresh := s.fresh; slot < end && fresh < s.blocks; s.fresh = fresh {
+		if info.bytes < sys.LineBytes && fresh+spreadGroup <= s.blocks && slot+spreadGroup*slotBytes <= end {
+			for k := uint32(0); k < spreadGroup; k++ {
+				slot.SetWord(s.freshBlock(first, fresh+k%spreadStep*spreadStep+k/spreadStep, info))
+				slot += slotBytes
 			}
-			slot.SetWord(block)
-			slot += slotBytes
+			fresh += spreadGroup
+			continue
 		}
-		s.fresh += group
+		slot.SetWord(s.freshBlock(first, fresh, info))
+		slot += slotBytes
+		fresh++
 	}
 	taken := uint32((slot - slots) / slotBytes)
 	s.live += taken
@@ -167,7 +164,17 @@ func (h *Heap) takeBlocks(ref space.Ref, info *classInfo, slots sys.Addr, want u
 	return taken
 }
 
-// returnBlock puts the block at an offset back into its span. It returns returnedFine or one of the Misuse... values.
+// freshBlock is a block at or above fresh, with the tag if it reads as zero.
+func (s *span) freshBlock(first uintptr, index uint32, info *classInfo) uintptr {
+	block := first + uintptr(index)*uintptr(info.bytes)
+	if index >= s.zeroFrom {
+		block |= freshTag
+	}
+	return block
+}
+
+// returnBlock puts the block at an offset back into its span. It returns returnedFine, and the caller counts the block
+// out of live, or one of the Misuse... values.
 func (s *span) returnBlock(offset, magic uint32) int {
 	index := uint32(uint64(offset) * uint64(magic) >> 32)
 	if offset*magic >= magic {
@@ -182,8 +189,6 @@ func (s *span) returnBlock(offset, magic uint32) int {
 	if uint32(word) < s.hint {
 		s.hint = uint32(word)
 	}
-	s.live--
-	s.activity = spanActive
 	return returnedFine
 }
 
