@@ -98,8 +98,12 @@ static void find_unwinder(bool may_load)
     if (unwinder.walk != NULL || !may_load)
         return;
     void *library = dlopen("libgcc_s.so.1", RTLD_LAZY | RTLD_LOCAL);
-    if (library == NULL)
+    if (library == NULL) {
+        const char *reason = dlerror();
+        granary_message("granary: no stacks can be shown: %s; install libgcc_s.so.1 where the program finds it\n",
+                        reason != NULL ? reason : "libgcc_s.so.1 cannot be loaded");
         return;
+    }
     unwinder.walk = (backtrace_function)dlsym(library, "_Unwind_Backtrace");
     unwinder.ip = (__typeof__(unwinder.ip))dlsym(library, "_Unwind_GetIP");
     unwinder.cfa = (__typeof__(unwinder.cfa))dlsym(library, "_Unwind_GetCFA");

@@ -20,7 +20,7 @@
 
 /* Runs once in a process: small matters, fast does not. Static, since a program that links
  * libgranary.a must not meet such short names; not every file uses all of them. */
-#define COLD static __attribute__((cold, noinline, unused))
+#define PAGE_FUNCTION static __attribute__((cold, noinline, unused))
 
 enum { CELL_BYTES = 48 };
 
@@ -36,7 +36,7 @@ struct page {
 };
 
 /* Waits until fd takes more. Not poll(): that one is the library's own, which sweeps. */
-COLD int wait_writable(struct page *page) {
+PAGE_FUNCTION int wait_writable(struct page *page) {
     struct pollfd wanted = {.fd = page->fd, .events = POLLOUT};
     const int step_ms = 50;
     if (page->wait_ms <= 0) return 0;
@@ -46,7 +46,7 @@ COLD int wait_writable(struct page *page) {
     return 1;
 }
 
-COLD void page_flush(struct page *page) {
+PAGE_FUNCTION void page_flush(struct page *page) {
     size_t done = 0;
     while (done < page->used && page->error == 0) {
         ssize_t count = write(page->fd, page->bytes + done, page->used - done);
@@ -63,7 +63,7 @@ COLD void page_flush(struct page *page) {
     page->used = 0;
 }
 
-COLD void put_bytes(struct page *page, const char *bytes, size_t count) {
+PAGE_FUNCTION void put_bytes(struct page *page, const char *bytes, size_t count) {
     while (count > 0 && page->error == 0) {
         if (page->used == page->room) page_flush(page);
         size_t part = page->room - page->used;
@@ -75,31 +75,31 @@ COLD void put_bytes(struct page *page, const char *bytes, size_t count) {
     }
 }
 
-COLD void put(struct page *page, const char *text) {
+PAGE_FUNCTION void put(struct page *page, const char *text) {
     put_bytes(page, text, strlen(text));
 }
 
 /* Puts text flush right in a column; longer text makes the column wider. */
-COLD void put_right(struct page *page, const char *text, size_t columns) {
+PAGE_FUNCTION void put_right(struct page *page, const char *text, size_t columns) {
     for (size_t length = strlen(text); length < columns; length++) put(page, " ");
     put(page, text);
 }
 
 /* ---- numbers ---- */
 
-COLD uint64_t add_capped(uint64_t a, uint64_t b) {
+PAGE_FUNCTION uint64_t add_capped(uint64_t a, uint64_t b) {
     uint64_t sum;
     return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-COLD uint64_t multiply_capped(uint64_t a, uint64_t b) {
+PAGE_FUNCTION uint64_t multiply_capped(uint64_t a, uint64_t b) {
     uint64_t product;
     return __builtin_mul_overflow(a, b, &product) ? UINT64_MAX : product;
 }
 
 /* Writes value in decimal, with a comma before every third digit if asked, and returns where it
  * begins. */
-COLD char *decimal(char cell[CELL_BYTES], uint64_t value, int commas) {
+PAGE_FUNCTION char *decimal(char cell[CELL_BYTES], uint64_t value, int commas) {
     char *at = cell + CELL_BYTES - 1;
     *at = 0;
     for (int digits = 0; digits == 0 || value != 0; digits++, value /= 10) {
@@ -110,7 +110,7 @@ COLD char *decimal(char cell[CELL_BYTES], uint64_t value, int commas) {
 }
 
 /* Writes tenths / 10 with one decimal and a unit behind it. */
-COLD char *with_unit(char cell[CELL_BYTES], uint64_t tenths, const char *unit) {
+PAGE_FUNCTION char *with_unit(char cell[CELL_BYTES], uint64_t tenths, const char *unit) {
     char digits[CELL_BYTES];
     char tail[3] = {'.', (char)('0' + tenths % 10), 0};
     char *whole = decimal(digits, tenths / 10, 0);
@@ -122,7 +122,7 @@ COLD char *with_unit(char cell[CELL_BYTES], uint64_t tenths, const char *unit) {
 }
 
 /* Writes bytes for a reader: 512 B, 1.5 KiB, 16.0 EiB. */
-COLD char *human(char cell[CELL_BYTES], uint64_t bytes) {
+PAGE_FUNCTION char *human(char cell[CELL_BYTES], uint64_t bytes) {
     static const char *const units[] = {" KiB", " MiB", " GiB", " TiB", " PiB", " EiB"};
     if (bytes < 1024) {
         char *at = decimal(cell, bytes, 0);
@@ -146,7 +146,7 @@ COLD char *human(char cell[CELL_BYTES], uint64_t bytes) {
 
 /* Writes a count in fewer characters than columns: with commas, without, or cut down to a letter.
  * The last takes up to 7. */
-COLD char *compact(char cell[CELL_BYTES], uint64_t count, size_t columns) {
+PAGE_FUNCTION char *compact(char cell[CELL_BYTES], uint64_t count, size_t columns) {
     static const char *const letters[] = {" k", " M", " G", " T", " P", " E"};
     size_t letter = 0;
     char *text = decimal(cell, count, 1);
@@ -159,23 +159,23 @@ COLD char *compact(char cell[CELL_BYTES], uint64_t count, size_t columns) {
     return with_unit(cell, count / 100, letters[letter]);
 }
 
-COLD void put_count(struct page *page, uint64_t count, size_t columns) {
+PAGE_FUNCTION void put_count(struct page *page, uint64_t count, size_t columns) {
     char cell[CELL_BYTES];
     put_right(page, compact(cell, count, columns), columns);
 }
 
-COLD void put_number(struct page *page, uint64_t value) {
+PAGE_FUNCTION void put_number(struct page *page, uint64_t value) {
     char cell[CELL_BYTES];
     put(page, decimal(cell, value, 0));
 }
 
-COLD void put_human(struct page *page, uint64_t bytes, size_t columns) {
+PAGE_FUNCTION void put_human(struct page *page, uint64_t bytes, size_t columns) {
     char cell[CELL_BYTES];
     put_right(page, human(cell, bytes), columns);
 }
 
 /* Puts microseconds as seconds with the given number of decimals, at most 6. */
-COLD void put_seconds(struct page *page, uint64_t microseconds, int decimals) {
+PAGE_FUNCTION void put_seconds(struct page *page, uint64_t microseconds, int decimals) {
     char digits[] = ".000000";
     uint64_t rest = microseconds % 1000000;
     for (int at = 6; at > 0; at--, rest /= 10) digits[at] = (char)('0' + rest % 10);
@@ -184,7 +184,7 @@ COLD void put_seconds(struct page *page, uint64_t microseconds, int decimals) {
 }
 
 /* Puts the share of whole that is lost, as a percentage with one decimal. */
-COLD void put_waste(struct page *page, uint64_t whole, uint64_t asked, size_t columns) {
+PAGE_FUNCTION void put_waste(struct page *page, uint64_t whole, uint64_t asked, size_t columns) {
     char cell[CELL_BYTES];
     uint64_t lost = whole > asked ? whole - asked : 0;
     uint64_t tenths = 0;
@@ -197,7 +197,7 @@ COLD void put_waste(struct page *page, uint64_t whole, uint64_t asked, size_t co
 /* ---- strings from outside ---- */
 
 /* Returns the length of the valid UTF-8 character at text, 0 if there is none. */
-COLD size_t character_bytes(const char *text, size_t room) {
+PAGE_FUNCTION size_t character_bytes(const char *text, size_t room) {
     const unsigned char *at = (const unsigned char *)text;
     size_t length = at[0] < 0x80 ? 1 : at[0] < 0xC2 ? 0 : at[0] < 0xE0 ? 2 : at[0] < 0xF0 ? 3
                   : at[0] < 0xF5 ? 4 : 0;
@@ -213,7 +213,7 @@ COLD size_t character_bytes(const char *text, size_t room) {
 }
 
 /* Puts a string for a terminal, at most limit bytes: what could steer it becomes a '?'. */
-COLD size_t put_visible(struct page *page, const char *text, size_t count, size_t limit) {
+PAGE_FUNCTION size_t put_visible(struct page *page, const char *text, size_t count, size_t limit) {
     size_t put_count = 0;
     for (size_t at = 0; at < count;) {
         size_t length = character_bytes(text + at, count - at);
@@ -230,7 +230,7 @@ COLD size_t put_visible(struct page *page, const char *text, size_t count, size_
     return put_count;
 }
 
-COLD void put_json_string(struct page *page, const char *text, size_t count) {
+PAGE_FUNCTION void put_json_string(struct page *page, const char *text, size_t count) {
     static const char hex[] = "0123456789abcdef";
     put(page, "\"");
     for (size_t at = 0; at < count;) {
