@@ -122,7 +122,7 @@ func (h *Heap) flush(c Cache, class uintptr) bool {
 }
 
 // depotLimit is how many batches may wait: no more than the class's spans have blocks, so that a small heap keeps
-// little, and at most classInfo.depot.
+// little, and at most classInfo.depot. Where threads of both shards put batches half as many more can be there.
 func (ctl *central) depotLimit(info *classInfo) uint32 {
 	limit := depotLeast + ctl.spans*info.blocks/info.batch
 	if limit > info.depot {
