@@ -133,11 +133,16 @@ static inline bool granary_gc_mark_outside(void)
     return inside == 0 && granary_gc_local.pending != 0;
 }
 void granary_gc_activate(void);
+/* While the process is copied nobody but the thread that forks goes into the core: see fork.c. */
+extern _Atomic uint32_t granary_gc_fork_gate; /* 1: closed */
+void granary_gc_wait_at_gate(void);
 static inline void granary_gc_into_core(void)
 {
     if (UNLIKELY(granary_gc_local.cache == 0))
         granary_gc_activate();
     granary_gc_mark_inside();
+    if (UNLIKELY(atomic_load_explicit(&granary_gc_fork_gate, memory_order_relaxed) != 0))
+        granary_gc_wait_at_gate();
 }
 void granary_gc_stop_here(void);
 static inline void granary_gc_out_of_core(void)

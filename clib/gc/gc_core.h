@@ -59,6 +59,7 @@ void core_gc_range(uintptr_t *base, uintptr_t *bytes) CORE_GC("Range");
 uintptr_t core_gc_end(void) CORE_GC("End");
 uintptr_t core_gc_new_cache(void) CORE_GC("NewCache");
 void core_gc_drop_cache(uintptr_t cache) CORE_GC("DropCache");
+void core_gc_forget_chains(uintptr_t cache) CORE_GC("ForgetChains");
 
 uintptr_t core_gc_alloc(uintptr_t cache, uintptr_t bytes, uint32_t kind) CORE_GC("Alloc");
 uintptr_t core_gc_alloc_slow(uintptr_t cache, uintptr_t bytes, uint32_t kind, uint32_t flags, uint32_t *need)

@@ -151,8 +151,11 @@ void granary_gc_only_this_thread(void)
     struct gc_thread *next;
     for (struct gc_thread *thread = granary_gc_threads; thread != NULL; thread = next) {
         next = thread->next;
-        if (thread != granary_gc_local.self)
-            granary_gc_forget(thread);
+        if (thread == granary_gc_local.self)
+            continue;
+        if (thread->cache != 0)
+            core_gc_forget_chains(thread->cache);
+        granary_gc_forget(thread);
     }
     struct gc_thread *self = granary_gc_local.self;
     if (self != NULL) {

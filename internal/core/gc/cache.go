@@ -173,6 +173,18 @@ func (h *Heap) dropChains(c Cache) {
 	c.state().used, c.state().freed = 0, 0
 }
 
+// ForgetChains leaves nothing in the cache of a thread that fork did not copy. The thread went on allocating while
+// pages were copied, one before the other: a chain's head may be older than what lies there, so no chain is followed.
+// What was in them serves again after the next collection.
+func (h *Heap) ForgetChains(c Cache) {
+	for kind := uint32(0); kind < cachedKinds; kind++ {
+		for class := uintptr(0); class < classCount; class++ {
+			*c.head(slotOf(kind, class)) = 0
+		}
+	}
+	c.state().used, c.state().freed = 0, 0
+}
+
 // Hold waits until no user of a cache is inside of a refill or a free, keeps them from going there, and takes the
 // heap's lock: all that BeginCycle and the functions up to StartSweep need. A driver that stops threads wherever they
 // are calls it before: they then stand outside of this package, but for Alloc, or at one of these locks. One whose

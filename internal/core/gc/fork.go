@@ -38,7 +38,7 @@ func (h *Heap) ForkChild(c Cache) {
 		if other == c {
 			continue
 		}
-		h.dropChains(other)
+		h.ForgetChains(other)
 		other.state().nextFree = h.freeCaches
 		h.freeCaches = other
 	}

@@ -17,6 +17,8 @@ func ProcessNewCache() uintptr { return uintptr(process.NewCache()) }
 
 func ProcessDropCache(c uintptr) { process.DropCache(Cache(c)) }
 
+func ProcessForgetChains(c uintptr) { process.ForgetChains(Cache(c)) }
+
 // ProcessAlloc is Heap.Alloc: 0 means that ProcessAllocSlow has to be called.
 func ProcessAlloc(c, bytes uintptr, kind uint32) sys.Addr {
 	return process.Alloc(Cache(c), bytes, kind)
